@@ -1,0 +1,178 @@
+/*
+ * Kernels that CMSIS-NN lacks, with its calling habits: int8 codes, const inputs, a status for every call.
+ *
+ * This header is the manual. It works beside cmsis_glue's arm_nnfunctions.h and beside Arm's (4.0.0 to 7.x).
+ * Requantise() and the common rules are those stated in cmsis_glue's arm_nnfunctions.h. No kernel needs scratch memory;
+ * none allocates, keeps state or uses floating point.
+ */
+
+#ifndef GLUE_H
+#define GLUE_H
+
+#include "arm_nnfunctions.h"
+
+#include <stdint.h>
+
+/* Raised whenever a model generated before the change would no longer be correct. */
+#define GLUE_API_VERSION 1
+
+/* Largest rank glue_transpose_s8 takes. */
+#define GLUE_MAX_RANK 6
+
+/*
+ * A constant table where CMSIS-NN's structures want a pointer to non-const that is only read. Going through uintptr_t
+ * keeps the table in flash and the build free of qualifier warnings; allowed in static initialisers by gcc and clang.
+ */
+#define GLUE_CONST_TABLE(table) ((int32_t *)(uintptr_t)(const int32_t *)(table))
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+    /* Parameters of glue_avgpool_s8. */
+    typedef struct
+    {
+        int32_t input_offset;  /* -zero_point of the input, in [-127, 128] */
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        cmsis_nn_tile stride;
+        cmsis_nn_tile padding;     /* cells before the first row and column, >= 0 */
+        cmsis_nn_tile padding_end; /* cells after the last ones, >= 0; read only when count_include_pad is not 0 */
+        cmsis_nn_activation activation;
+        int32_t count_include_pad; /* 0: count cells inside the image; else: cells inside the padded image */
+        int32_t table_size;        /* entries of multipliers and shifts: the largest count, or 1 = one entry for all */
+        const int32_t *multipliers;
+        const int32_t *shifts;
+    } glue_avgpool_params;
+
+    /* Parameters of glue_log_softmax_s8. */
+    typedef struct
+    {
+        const uint32_t *exp_table; /* 256 entries: round(2^30 * exp(-input_scale * d)); entry 0 is 2^30 */
+        int32_t diff_multiplier;   /* round(2^shift * input_scale / output_scale), >= 0 */
+        int32_t log_multiplier;    /* round(2^shift * ln(2) / (2^16 * output_scale)), >= 0 */
+        int32_t shift;             /* in [1, 46]; best: the largest that keeps both multipliers below 2^31 */
+        int32_t output_offset;     /* zero_point of the output, in [-128, 127] */
+        cmsis_nn_activation activation;
+    } glue_log_softmax_params;
+
+    /*
+     * Fully connected layer with one multiplier and shift per output channel; else as arm_fully_connected_s8.
+     * CMSIS-NN has this function from 7.0.0 on; the declaration here serves the versions before.
+     */
+    arm_cmsis_nn_status arm_fully_connected_per_channel_s8(const cmsis_nn_context *ctx,
+                                                           const cmsis_nn_fc_params *fc_params,
+                                                           const cmsis_nn_per_channel_quant_params *quant_params,
+                                                           const cmsis_nn_dims *input_dims,
+                                                           const int8_t *input_data,
+                                                           const cmsis_nn_dims *filter_dims,
+                                                           const int8_t *filter_data,
+                                                           const cmsis_nn_dims *bias_dims,
+                                                           const int32_t *bias_data,
+                                                           const cmsis_nn_dims *output_dims,
+                                                           int8_t *output_data);
+
+    /*
+     * Any function of one variable: output[i] = table[input[i] + 128] for size codes (size >= 0), table of 256 codes.
+     * The output may be the same array as the input.
+     */
+    arm_cmsis_nn_status glue_lookup_s8(const int8_t *input, const int8_t *table, int8_t *output, int32_t size);
+
+    /*
+     * Transposition: axis i of the output is axis permutation[i] of the input (as in ONNX and numpy).
+     * input_dims and permutation have rank entries, rank in [1, GLUE_MAX_RANK], every dimension >= 1.
+     * Input and output must not overlap.
+     */
+    arm_cmsis_nn_status glue_transpose_s8(const int8_t *input,
+                                          const int32_t *input_dims,
+                                          const int32_t *permutation,
+                                          int32_t rank,
+                                          int8_t *output);
+
+    /*
+     * Constant padding of four axes: output [begin.n + N + end.n, ..., begin.c + C + end.c]; pads >= 0, dimensions
+     * >= 1. New cells hold the code value. Input and output must not overlap.
+     */
+    arm_cmsis_nn_status glue_pad_s8(const int8_t *input,
+                                    const cmsis_nn_dims *input_dims,
+                                    const cmsis_nn_dims *begin,
+                                    const cmsis_nn_dims *end,
+                                    int8_t value,
+                                    int8_t *output);
+
+    /*
+     * Copies blocks of block_size codes: block b goes from input + b * input_stride to output + b * output_stride.
+     * block_size, blocks and strides >= 0. One call per tensor makes a Concat, a Split or a Slice along any axis:
+     * blocks = product of the dimensions before the axis, block_size = those from the axis on (of the part),
+     * stride = those from the axis on (of the whole). Input and output blocks must not overlap.
+     */
+    arm_cmsis_nn_status glue_copy_blocks_s8(const int8_t *input,
+                                            int32_t input_stride,
+                                            int8_t *output,
+                                            int32_t output_stride,
+                                            int32_t block_size,
+                                            int32_t blocks);
+
+    /*
+     * Average over windows with an output scale of its own: AveragePool, GlobalAveragePool, ReduceMean over H and W.
+     *   input [N, H, W, C], filter_dims h and w = window, output [N, OH, OW, C]
+     * For a window that starts at row y0 = oy * stride.h - padding.h, column x0 = ox * stride.w - padding.w:
+     *   sum   = sum of (input + input_offset) over the cells of the window inside the image
+     *   count = number of those cells, or, when count_include_pad is not 0,
+     *           (min(y0 + window.h, H + padding_end.h) - y0) * (min(x0 + window.w, W + padding_end.w) - x0)
+     *   k     = table_size == 1 ? 0 : count - 1
+     *   output = clamp(Requantise(sum, multipliers[k], shifts[k]) + output_offset)
+     * multipliers[k], shifts[k] = quantize_multiplier(input_scale / (output_scale * (k + 1))), or with that of the one
+     * count all windows have. Argument error: count < 1, or k >= table_size. |sum| << shift must fit in 32 bits.
+     */
+    arm_cmsis_nn_status glue_avgpool_s8(const glue_avgpool_params *params,
+                                        const cmsis_nn_dims *input_dims,
+                                        const int8_t *input,
+                                        const cmsis_nn_dims *filter_dims,
+                                        const cmsis_nn_dims *output_dims,
+                                        int8_t *output);
+
+    /*
+     * As arm_elementwise_add_s8 with the second term subtracted; the output may be the same array as either input.
+     *   t_i = Requantise((input_i + input_i_offset) << left_shift, input_i_mult, input_i_shift)
+     *   output = clamp(Requantise(t_1 - t_2, out_mult, out_shift) + out_offset)
+     */
+    arm_cmsis_nn_status glue_elementwise_sub_s8(const int8_t *input_1_vect,
+                                                const int8_t *input_2_vect,
+                                                int32_t input_1_offset,
+                                                int32_t input_1_mult,
+                                                int32_t input_1_shift,
+                                                int32_t input_2_offset,
+                                                int32_t input_2_mult,
+                                                int32_t input_2_shift,
+                                                int32_t left_shift,
+                                                int8_t *output,
+                                                int32_t out_offset,
+                                                int32_t out_mult,
+                                                int32_t out_shift,
+                                                int32_t out_activation_min,
+                                                int32_t out_activation_max,
+                                                int32_t block_size);
+
+    /*
+     * LogSoftmax of num_rows rows of row_size codes; the output may be the same array as the input. num_rows >= 0,
+     * row_size >= 1. All arithmetic is exact on integers of 64 bits; ">>" of a negative number rounds down. Per row:
+     *   d_i = max(row) - input_i                                          in [0, 255]
+     *   sum = sum of exp_table[d_i]                                       >= 2^30
+     *   n   = floor(log2(sum)),  m = floor(sum * 2^(31 - n))              2^31 <= m < 2^32
+     *   16 times: m = m * m >> 31;  bit = m >= 2^32;  frac = 2 * frac + bit;  if bit: m = m >> 1       (frac starts at
+     * 0) log = (n - 30) * 2^16 + frac                                      log2(sum / 2^30), 16 fractional bits,
+     * truncated t_i = d_i * diff_multiplier + log * log_multiplier                >= 0 output_i = clamp(output_offset -
+     * ((t_i + 2^(shift - 1)) >> shift))
+     */
+    arm_cmsis_nn_status glue_log_softmax_s8(const int8_t *input,
+                                            int32_t num_rows,
+                                            int32_t row_size,
+                                            const glue_log_softmax_params *params,
+                                            int8_t *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GLUE_H */

@@ -1,0 +1,27 @@
+"""Fixtures of the whole suite."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real models and data beside the checkout; ONNX2MCU_SHARED names another."""
+    folder = Path(os.environ.get("ONNX2MCU_SHARED", REPO.parent / "shared"))
+    if not (folder / "models").is_dir():
+        pytest.skip("the shared models are absent: set ONNX2MCU_SHARED to their folder")
+    return folder
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be rewritten."""
+    return bool(request.config.getoption("--update-golden"))

@@ -1,0 +1,1 @@
+"""Tests of cmsis_glue, kernel by kernel."""

@@ -1,0 +1,1 @@
+"""Is the code right, and is the quantisation good: reference, metrics and verdict."""

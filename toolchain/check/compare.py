@@ -1,0 +1,193 @@
+"""Two judgements: is the code right (bytes), and is the quantisation good (gates)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.check.metrics import (
+    accuracy,
+    agreement,
+    cosine,
+    is_probability,
+    max_abs_error,
+    sqnr_db,
+)
+
+Array = NDArray[np.generic]
+Outputs = Mapping[str, Array]
+
+DEFAULT_MAX_DROP = 0.01
+DEFAULT_MIN_COSINE = 0.98
+_ROUNDING = 1e-9  # of accuracies, so that a drop of exactly what is allowed passes
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What the integer model has to reach; with none set, defaults apply.
+
+    Defaults: with labels an accuracy at most 0.01 (one point) below the float model's, without
+    them, or where the output names no class, a cosine of at least 0.98.
+
+    Args:
+        min_agreement: Share of samples, 0..1, with the float model's class.
+        min_sqnr: SQNR of the outputs in dB.
+        max_drop: Accuracy the integer model may lose, as a share: 0.01 is one point.
+    """
+
+    min_agreement: float | None = None
+    min_sqnr: float | None = None
+    max_drop: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was measured; None is unknown.
+
+    Args:
+        bit_exact: Firmware and integer model gave the same bytes.
+        max_abs_error: Largest distance of an output value from the float model's.
+        sqnr_db: SQNR of the worst output, in dB; infinite when there is no error.
+        cosine: Cosine of the worst output.
+        agreement: Share of samples with the float model's class.
+        accuracy_float: Share of samples the float model classifies as labelled.
+        accuracy_int8: The same of the integer model.
+        worst_layers: (layer, SQNR in dB), the worst first.
+        passed: Bytes and gates hold.
+        reasons: What does not, a sentence each.
+    """
+
+    bit_exact: bool | None
+    max_abs_error: float
+    sqnr_db: float
+    cosine: float
+    agreement: float | None
+    accuracy_float: float | None
+    accuracy_int8: float | None
+    worst_layers: tuple[tuple[str, float], ...]
+    passed: bool
+    reasons: tuple[str, ...]
+
+
+def judge(
+    reference: Outputs,
+    outputs: Outputs,
+    *,
+    codes: Outputs | None = None,
+    firmware: Outputs | None = None,
+    labels: NDArray[np.int64] | None = None,
+    gates: Gates | None = None,
+    worst_layers: Sequence[tuple[str, float]] = (),
+) -> Comparison:
+    """Compare the three: float model, integer model, firmware.
+
+    Classes are taken from the first output that names one.
+
+    Args:
+        reference: Float outputs [N, ...] by name, at least those of `outputs`.
+        outputs: The integer model's outputs, dequantised, in the same layout.
+        codes: The integer model's outputs as int8 codes.
+        firmware: The firmware's outputs as int8 codes; None if it was not run.
+        labels: Class of each sample [N].
+        gates: What to require.
+        worst_layers: (layer, SQNR in dB) to name when a gate fails, the worst first.
+
+    Returns:
+        The figures and the verdict.
+    """
+    pairs = [(reference[name], value) for name, value in outputs.items()]
+    class_pairs = [pair for pair in pairs if agreement(*pair) is not None]
+    reached: float | None = None
+    accuracies: tuple[float, float] | None = None
+    if class_pairs:
+        ref, value = class_pairs[0]
+        reached = agreement(ref, value)
+        accuracies = _accuracies(ref, value, labels)
+    differing = None if firmware is None or codes is None else _differing(codes, firmware)
+    sqnr = min(sqnr_db(*pair) for pair in pairs)
+    alike = min(cosine(*pair) for pair in pairs)
+    failed = _failed(gates or Gates(), sqnr, alike, reached, accuracies)
+    if failed and worst_layers:
+        named = ", ".join(f"{layer} ({db:.1f} dB)" for layer, db in worst_layers)
+        failed = [f"{reason}; worst layers: {named}" for reason in failed]
+    if differing:
+        failed = [f"the firmware differs from the integer model: {differing}", *failed]
+    return Comparison(
+        bit_exact=None if differing is None else not differing,
+        max_abs_error=max(max_abs_error(*pair) for pair in pairs),
+        sqnr_db=sqnr,
+        cosine=alike,
+        agreement=reached,
+        accuracy_float=accuracies and accuracies[0],
+        accuracy_int8=accuracies and accuracies[1],
+        worst_layers=tuple(worst_layers),
+        passed=not failed,
+        reasons=tuple(failed),
+    )
+
+
+def _accuracies(
+    reference: Array, value: Array, labels: NDArray[np.int64] | None
+) -> tuple[float, float] | None:
+    """Accuracy of the float and of the integer model."""
+    if labels is None:
+        return None
+    probability = is_probability(reference)
+    ours = accuracy(value, labels, probability)
+    theirs = accuracy(reference, labels, probability)
+    return None if theirs is None or ours is None else (theirs, ours)
+
+
+def _differing(codes: Outputs, firmware: Outputs) -> str:
+    """Where the firmware's bytes are not the integer model's; empty when they are equal."""
+    found = []
+    for name, code in codes.items():
+        ours, theirs = code.ravel(), firmware[name].ravel() if name in firmware else None
+        if theirs is None:
+            found.append(f"output {name} is missing")
+        elif ours.dtype != theirs.dtype or ours.size != theirs.size:
+            found.append(
+                f"output {name} is {ours.size} {ours.dtype}, found {theirs.size} {theirs.dtype}"
+            )
+        elif count := int(np.count_nonzero(ours != theirs)):
+            found.append(f"{count} of {ours.size} values of output {name}")
+    return ", ".join(found)
+
+
+def _failed(
+    gates: Gates,
+    sqnr: float,
+    alike: float,
+    reached: float | None,
+    accuracies: tuple[float, float] | None,
+) -> list[str]:
+    """A sentence for each gate that does not hold; comparisons are such that NaN fails."""
+    max_drop = gates.max_drop
+    failed = []
+    if gates == Gates():
+        if accuracies is not None:
+            max_drop = DEFAULT_MAX_DROP
+        elif not alike >= DEFAULT_MIN_COSINE:
+            failed.append(f"cosine {alike:.4f} is below {DEFAULT_MIN_COSINE}")
+    if max_drop is not None:
+        failed += _drop(max_drop, accuracies)
+    if gates.min_agreement is not None:
+        if reached is None:
+            failed.append("agreement cannot be judged: no output names a class")
+        elif not reached >= gates.min_agreement - _ROUNDING:
+            failed.append(f"agreement {reached:.2%} is below {gates.min_agreement:.2%}")
+    if gates.min_sqnr is not None and not sqnr >= gates.min_sqnr:
+        failed.append(f"SQNR {sqnr:.1f} dB is below {gates.min_sqnr:.1f} dB")
+    return failed
+
+
+def _drop(allowed: float, accuracies: tuple[float, float] | None) -> list[str]:
+    """The gate on accuracy."""
+    if accuracies is None:
+        return ["the drop of accuracy cannot be judged: no labels, or no output names a class"]
+    before, after = accuracies
+    if before - after <= allowed + _ROUNDING:
+        return []
+    lost = f"{100 * (before - after):.2f} points, {100 * allowed:.2f} allowed"
+    return [f"accuracy falls from {before:.2%} to {after:.2%} ({lost})"]

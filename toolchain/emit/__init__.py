@@ -1,0 +1,16 @@
+"""Generated text: the model as C, and the project around it."""
+
+from toolchain.emit.literals import identifier
+from toolchain.emit.model import ModelCode, write_code, write_model
+from toolchain.emit.project import FirmwareModel, LayerInfo, Port, write_firmware
+
+__all__ = [
+    "FirmwareModel",
+    "LayerInfo",
+    "ModelCode",
+    "Port",
+    "identifier",
+    "write_code",
+    "write_firmware",
+    "write_model",
+]

@@ -1,0 +1,238 @@
+"""The project around the generated model: start-up code, linker scripts, harness, build file."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolchain import resources
+from toolchain.board import Board, Memory
+from toolchain.emit.machines import Machine, machine_for
+from toolchain.emit.mpu import register_pairs
+from toolchain.emit.render import render
+from toolchain.errors import InputRefused
+
+_FAULT_STACK_BYTES = 512
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of the model.
+
+    Attributes:
+        name: Name in the ONNX file.
+        ident: The same as part of a C identifier.
+        nbytes: Size, in bytes.
+    """
+
+    name: str
+    ident: str
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class LayerInfo:
+    """A layer, for the harness.
+
+    Attributes:
+        name: Name in reports.
+        outputs: (offset in the arena, bytes) of what it computes.
+    """
+
+    name: str
+    outputs: tuple[tuple[int, int], ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the harness dumps after this layer."""
+        return sum(size for _, size in self.outputs)
+
+
+@dataclass(frozen=True)
+class FirmwareModel:
+    """What the firmware has to know of the generated model.
+
+    Attributes:
+        prefix: Prefix of its files and symbols, a C identifier in lower case.
+        inputs: Inputs, in the order of the model.
+        outputs: Outputs, in the order of the model.
+        layers: Layers, in the order they run.
+        arena_bytes: Size of the arena.
+        kernel_sources: Names of the files of cmsis_glue/src that the model needs.
+    """
+
+    prefix: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    layers: tuple[LayerInfo, ...]
+    arena_bytes: int
+    kernel_sources: tuple[str, ...]
+
+
+def write_firmware(
+    directory: Path,
+    model: FirmwareModel,
+    board: Board,
+    cmsis_nn_dir: Path | None = None,
+    stack_bytes: int = 2048,
+    glue_dir: Path = resources.CMSIS_GLUE,
+) -> None:
+    """Write firmware/, kernels/ and CMakeLists.txt into the folder of a generated model.
+
+    Args:
+        directory: The project's folder; created when missing.
+        model: The model.
+        board: The board.
+        cmsis_nn_dir: A copy of Arm's CMSIS-NN to link before the own kernels.
+        stack_bytes: Stack, a multiple of 8.
+        glue_dir: Where the kernels come from: include/ and src/.
+
+    Raises:
+        InputRefused: The CMSIS-NN folder is none, or the stack size is not a multiple of 8.
+    """
+    if stack_bytes <= 0 or stack_bytes % 8:
+        raise InputRefused("emit", "stack", f"{stack_bytes} bytes is not a positive multiple of 8")
+    if cmsis_nn_dir is not None and not (cmsis_nn_dir / "Include" / "arm_nnfunctions.h").is_file():
+        raise InputRefused(
+            "emit",
+            str(cmsis_nn_dir),
+            "not a copy of CMSIS-NN: Include/arm_nnfunctions.h is missing",
+            "name the folder that holds Include/ and Source/",
+        )
+    machine = machine_for(board)
+    context = _context(model, board, machine, cmsis_nn_dir, stack_bytes)
+    firmware = directory / "firmware"
+    firmware.mkdir(parents=True, exist_ok=True)
+    for name in _FILES:
+        _write(firmware / name, name, context)
+    _write(directory / "CMakeLists.txt", "CMakeLists.txt", context)
+    board_map, emulator_map = _board_map(board), _emulator_map(board, machine)
+    _write(firmware / "board.ld", "link.ld", {**context, **board_map})
+    _write(firmware / "emulator.ld", "link.ld", {**context, **emulator_map})
+    _copy_kernels(directory / "kernels", model.kernel_sources, glue_dir)
+
+
+_FILES = (
+    "arm-none-eabi.cmake",
+    "harness.c",
+    "harness_hooks.c",
+    "machine.h",
+    "main.c",
+    "runtime.h",
+    "semihosting.h",
+    "stack.h",
+    "startup.c",
+)
+
+
+def _write(path: Path, template: str, context: Mapping[str, Any]) -> None:
+    text = render(f"firmware/{template}.j2", **context)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _context(
+    model: FirmwareModel,
+    board: Board,
+    machine: Machine,
+    cmsis_nn_dir: Path | None,
+    stack_bytes: int,
+) -> dict[str, Any]:
+    timer = machine.timer
+    return {
+        "prefix": model.prefix,
+        "inputs": model.inputs,
+        "outputs": model.outputs,
+        "layers": model.layers,
+        "layer_spans": _layer_spans(model.layers),
+        "kernels": tuple(sorted(name for name in model.kernel_sources if name.endswith(".c"))),
+        "board": board,
+        "gcc_flags": board.gcc_flags,
+        "boot_words": [_hex(word) for word in board.boot_words],
+        "machine": machine,
+        "timer_setup": [(_hex(address), _hex(value)) for address, value in timer.setup],
+        "timer_read": _hex(timer.read),
+        "timer_invert": _hex(0xFFFFFFFF if timer.invert else 0),
+        "mpu_regions": [
+            (_hex(base), _hex(attributes))
+            for base, attributes in register_pairs(machine, board.ram.bytes)
+        ],
+        "cmsis_nn_dir": "" if cmsis_nn_dir is None else cmsis_nn_dir.resolve().as_posix(),
+        "stack_bytes": stack_bytes,
+    }
+
+
+def _hex(value: int) -> str:
+    return f"0x{value:08X}u"
+
+
+def _layer_spans(layers: Sequence[LayerInfo]) -> list[tuple[int, int]]:
+    """(index of the first, number) of each layer's outputs in one flat list."""
+    spans, first = [], 0
+    for layer in layers:
+        spans.append((first, len(layer.outputs)))
+        first += len(layer.outputs)
+    return spans
+
+
+def _region(name: str, memory: Memory, size: int) -> dict[str, str]:
+    access = {"flash": "rx", "ram": "rw"}[memory.kind]
+    return {
+        "name": name,
+        "access": access,
+        "origin": f"0x{memory.origin:08X}",
+        "length": str(size),
+    }
+
+
+_VECTOR_TABLE_BYTES = 1024
+
+
+def _vectors(address: int | None) -> list[dict[str, str]]:
+    """A region for the vector table when it is not at the start of the flash."""
+    if address is None:
+        return []
+    return [_region("VECTORS", Memory("vectors", "flash", address, 0), _VECTOR_TABLE_BYTES)]
+
+
+def _aliases(vector_table: int | None, harness: str | None) -> list[tuple[str, str]]:
+    aliases = [] if vector_table is not None else [("VECTORS", "FLASH")]
+    return aliases + ([("HARNESS", harness)] if harness else [])
+
+
+def _board_map(board: Board) -> dict[str, Any]:
+    """The linker script of the real part."""
+    return {
+        "title": f"{board.name}: {board.description}",
+        "regions": [
+            *_vectors(board.vector_table),
+            _region("FLASH", board.flash, board.flash.bytes),
+            _region("RAM", board.ram, board.ram.bytes),
+        ],
+        "aliases": _aliases(board.vector_table, "RAM"),
+        "fault_stack": 0,
+    }
+
+
+def _emulator_map(board: Board, machine: Machine) -> dict[str, Any]:
+    """The machine's addresses with the board's sizes: what does not fit the part fails to link."""
+    return {
+        "title": f"{machine.name} with as much memory as {board.name}",
+        "regions": [
+            *_vectors(machine.vector_table),
+            _region("FLASH", machine.flash, min(board.flash.bytes, machine.flash.bytes)),
+            _region("RAM", machine.ram, min(board.ram.bytes, machine.ram.bytes)),
+            _region("HARNESS", machine.harness, machine.harness.bytes),
+        ],
+        "aliases": _aliases(machine.vector_table, None),
+        "fault_stack": _FAULT_STACK_BYTES,
+    }
+
+
+def _copy_kernels(target: Path, sources: Sequence[str], glue_dir: Path) -> None:
+    target.mkdir(exist_ok=True)
+    for old in (*target.glob("*.c"), *target.glob("*.h")):
+        old.unlink()
+    headers = (*(glue_dir / "include").glob("*.h"), *(glue_dir / "src").glob("*.h"))
+    for path in (*headers, *(glue_dir / "src" / name for name in sources)):
+        shutil.copyfile(path, target / path.name)

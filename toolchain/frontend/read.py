@@ -1,0 +1,198 @@
+"""ModelProto to Graph: nodes in order, each handed to the importer of its operator."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+import toolchain.ops  # noqa: F401 - registers the operators
+from toolchain.errors import InputRefused
+from toolchain.frontend.constants import fold, initializers
+from toolchain.frontend.inputs import InputSpec, model_inputs
+from toolchain.frontend.load import opsets
+from toolchain.ir import IMPORTERS, Builder, Graph, Node, TensorType, Unsupported, verify
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What reading a model gives.
+
+    Args:
+        graph: The float graph, still with the model's transposes and batch normalisations.
+        inputs: Name and static shape of every input.
+        notes: What was assumed or left out, one sentence each.
+    """
+
+    graph: Graph
+    inputs: tuple[InputSpec, ...]
+    notes: tuple[str, ...]
+
+
+def read(
+    model: ModelProto,
+    name: str,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    outputs: Sequence[str] = (),
+) -> Imported:
+    """Convert a model to a float graph.
+
+    Args:
+        model: The model, functions inlined.
+        name: Name of the graph.
+        shapes: Input shapes given by the user.
+        outputs: Outputs to keep; empty keeps all that are float tensors.
+
+    Raises:
+        InputRefused: Some nodes cannot be converted; all of them are listed (R21).
+    """
+    specs, notes = model_inputs(model, shapes)
+    kept, left_out = _outputs(model, outputs)
+    reader = _Reader(model, specs)
+    reader.read(_needed(model, kept))
+    if reader.problems:
+        raise _refusal(reader.problems)
+    graph = reader.builder.graph(
+        name, [s.name for s in specs], [reader.builder.activation(y) for y in kept]
+    )
+    live = graph.with_ops(graph.ops)
+    return Imported(verify(live), tuple(specs), (*notes, *left_out))
+
+
+class _Reader:
+    def __init__(self, model: ModelProto, specs: list[InputSpec]) -> None:
+        self.builder = Builder(initializers(model.graph))
+        for spec in specs:
+            self.builder.input(spec.name, spec.shape)
+        self.opsets = opsets(model)
+        self.inferred = _inferred_shapes(model, specs)
+        self.problems: list[tuple[Node, Unsupported]] = []
+
+    def read(self, nodes: Sequence[NodeProto]) -> None:
+        for proto in nodes:
+            node = self._node(proto)
+            try:
+                if not self._fold(proto):
+                    _importer(node)(node, self.builder)
+            except Unsupported as problem:
+                self.problems.append((node, problem))
+                self._pretend(node)
+            except (ValueError, IndexError, TypeError) as error:
+                if not self.problems:  # else it follows from a shape that is only pretended
+                    self.problems.append((node, Unsupported(f"it is malformed: {error}")))
+                self._pretend(node)
+
+    def _fold(self, proto: NodeProto) -> bool:
+        shapes = {n: t.shape for n, t in self.builder.types.items()}
+        values = fold(proto, self.builder.known, shapes, self.opsets.get("", 1))
+        if values is None:
+            return False
+        self.builder.known.update(zip([y for y in proto.output if y], values, strict=True))
+        return True
+
+    def _pretend(self, node: Node) -> None:
+        """Declare the outputs of a refused node, so that later nodes are judged on their own."""
+        for y in node.outputs:
+            if y and y not in self.builder.types:
+                self.builder.types[y] = TensorType(self.inferred.get(y, (1,)))
+
+    def _node(self, proto: NodeProto) -> Node:
+        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        return Node(
+            f"{domain}.{proto.op_type}" if domain else proto.op_type,
+            proto.name or f"{proto.op_type}:{proto.output[0]}",
+            tuple(proto.input),
+            tuple(proto.output),
+            {a.name: _attribute(a) for a in proto.attribute},
+            self.opsets.get(domain, 1),
+        )
+
+
+def _importer(node: Node) -> Any:
+    if node.op_type not in IMPORTERS:
+        raise Unsupported("this operator is not supported")
+    return IMPORTERS[node.op_type]
+
+
+def _attribute(attribute: AttributeProto) -> Any:
+    value = helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, TensorProto):
+        return numpy_helper.to_array(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    infos = {o.name: o for o in model.graph.output}
+    if unknown := [y for y in wanted if y not in infos]:
+        raise InputRefused(
+            "read",
+            ", ".join(unknown),
+            "the model has no output of this name",
+            f"its outputs are {', '.join(infos)}",
+        )
+    if wanted:
+        return list(wanted), []
+    floats = {
+        name
+        for name, info in infos.items()
+        if info.type.tensor_type.elem_type in (TensorProto.FLOAT, TensorProto.UNDEFINED)
+        and info.type.WhichOneof("value") == "tensor_type"
+    }
+    notes = [
+        f"output {name} is not a float tensor and is left out; compute labels from the scores"
+        for name in infos
+        if name not in floats
+    ]
+    if not floats:
+        raise InputRefused("read", ", ".join(infos), "the model has no output of float tensors")
+    return [name for name in infos if name in floats], notes
+
+
+def _needed(model: ModelProto, outputs: Sequence[str]) -> list[NodeProto]:
+    """The nodes the outputs depend on, in the model's order."""
+    wanted, nodes = set(outputs), []
+    for node in reversed(model.graph.node):
+        if wanted & set(node.output):
+            nodes.append(node)
+            wanted.update(x for x in node.input if x)
+    return nodes[::-1]
+
+
+def _inferred_shapes(model: ModelProto, specs: list[InputSpec]) -> dict[str, tuple[int, ...]]:
+    """Static shapes by ONNX's own inference; only used to go on after a refused node."""
+    fixed = ModelProto()
+    fixed.CopyFrom(model)
+    for info in fixed.graph.input:
+        for spec in specs:
+            if spec.name == info.name:
+                info.type.tensor_type.shape.CopyFrom(
+                    helper.make_tensor_type_proto(TensorProto.FLOAT, spec.shape).tensor_type.shape
+                )
+    try:
+        inferred = onnx.shape_inference.infer_shapes(fixed)
+    except Exception:  # inference is a convenience here; every refusal stays reported
+        return {}
+    shapes = {}
+    for info in (*inferred.graph.value_info, *inferred.graph.output):
+        dims = [d.dim_value for d in info.type.tensor_type.shape.dim]
+        if all(dims):
+            shapes[info.name] = tuple(int(d) for d in dims)
+    return shapes
+
+
+def _refusal(problems: list[tuple[Node, Unsupported]]) -> InputRefused:
+    lines = [
+        f"{node.op_type} {node.name!r}: {problem.reason}"
+        + (f" ({problem.hint})" if problem.hint else "")
+        for node, problem in problems
+    ]
+    count = len(problems)
+    return InputRefused(
+        "read",
+        problems[0][0].name if count == 1 else "",
+        lines[0] if count == 1 else f"{count} nodes cannot be converted:\n  " + "\n  ".join(lines),
+        "onnx2mcu ops lists what is supported",
+    )

@@ -1,0 +1,54 @@
+"""The graph every stage reads and returns."""
+
+from toolchain.ir.builder import IMPORTERS, Builder, imports
+from toolchain.ir.graph import Graph
+from toolchain.ir.node import Node, Unsupported
+from toolchain.ir.op import (
+    FREE,
+    Array,
+    Constants,
+    Example,
+    Fixed,
+    Free,
+    Kernel,
+    Lowered,
+    Op,
+    QuantRule,
+    SameAs,
+    Target,
+    Types,
+    always,
+    register,
+)
+from toolchain.ir.tensor import DType, Origin, Quant, TensorType
+from toolchain.ir.verify import Stage, verify
+
+__all__ = [
+    "FREE",
+    "IMPORTERS",
+    "Array",
+    "Builder",
+    "Constants",
+    "DType",
+    "Example",
+    "Fixed",
+    "Free",
+    "Graph",
+    "Kernel",
+    "Lowered",
+    "Node",
+    "Op",
+    "Origin",
+    "Quant",
+    "QuantRule",
+    "SameAs",
+    "Stage",
+    "Target",
+    "TensorType",
+    "Types",
+    "Unsupported",
+    "always",
+    "imports",
+    "register",
+    "verify",
+]

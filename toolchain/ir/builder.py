@@ -1,0 +1,125 @@
+"""The graph under construction, as the importers of the operators see it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.ir.graph import Graph
+from toolchain.ir.node import Node, Unsupported
+from toolchain.ir.op import Array, Op
+from toolchain.ir.tensor import DType, Origin, TensorType
+
+Importer = Callable[[Node, "Builder"], None]
+_Importer = TypeVar("_Importer", bound=Importer)
+IMPORTERS: dict[str, Importer] = {}
+
+
+def imports(*op_types: str) -> Callable[[_Importer], _Importer]:
+    """Decorator: this function converts nodes of these ONNX operators."""
+
+    def declare(function: _Importer) -> _Importer:
+        for op_type in op_types:
+            if op_type in IMPORTERS:
+                raise ValueError(f"two importers for ONNX {op_type}")
+            IMPORTERS[op_type] = function
+        return function
+
+    return declare
+
+
+class Builder:
+    """Collects operators, types and constants while nodes are read in order.
+
+    Args:
+        constants: Initialisers and folded constants by ONNX name.
+    """
+
+    def __init__(self, constants: Mapping[str, Array]) -> None:
+        self.known = dict(constants)
+        self.ops: list[Op] = []
+        self.types: dict[str, TensorType] = {}
+        self.constants: dict[str, Array] = {}
+        self.origins: dict[str, Origin] = {}
+        self.notes: list[str] = []
+
+    # ---- reading -----------------------------------------------------------------------------
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Static shape of a tensor that is already there."""
+        if name in self.types:
+            return self.types[name].shape
+        if name in self.known:
+            return tuple(self.known[name].shape)
+        raise Unsupported(f"its input {name!r} comes from a node that cannot be converted")
+
+    def value(self, name: str) -> Array | None:
+        """Value of a constant tensor, or None for an activation or a missing input."""
+        return self.known.get(name)
+
+    def required(self, node: Node, index: int, what: str) -> Array:
+        """Value of an input that must be constant."""
+        value = self.value(node.input(index))
+        if value is None:
+            raise Unsupported(
+                f"{what} (input {index}) is computed at run time",
+                "only a constant is supported here; fold constants or export with static shapes",
+            )
+        return value
+
+    def activation(self, name: str) -> str:
+        """Name to read a tensor by; a constant becomes a constant of the graph."""
+        if name not in self.types:
+            value = self.known.get(name)
+            if value is None:
+                raise Unsupported(f"its input {name!r} comes from a node that cannot be converted")
+            self.types[name] = TensorType(tuple(value.shape))
+            self.constants[name] = np.asarray(value, np.float32)
+        return name
+
+    # ---- writing -----------------------------------------------------------------------------
+    def input(self, name: str, shape: tuple[int, ...]) -> None:
+        """Declare an input of the graph."""
+        self.types[name] = TensorType(shape)
+        self.origins[name] = Origin(name)
+
+    def fresh(self, base: str) -> str:
+        """A tensor name not yet in use that starts with `base`."""
+        name, n = base, 1
+        while name in self.types or name in self.known:
+            name, n = f"{base}.{n}", n + 1
+        return name
+
+    def constant(self, base: str, value: NDArray[np.floating] | NDArray[np.integer]) -> str:
+        """Add a float constant; returns its name."""
+        name = self.fresh(base)
+        self.constants[name] = np.ascontiguousarray(value, np.float32)
+        self.types[name] = TensorType(tuple(value.shape), DType.FLOAT32)
+        return name
+
+    def emit(self, op: Op, *origins: Origin | None) -> str:
+        """Append an operator and declare its outputs; returns the first output.
+
+        Args:
+            op: Operator whose inputs are declared.
+            origins: Origin of each output; by default the ONNX tensor of the same name.
+        """
+        for index, (y, shape) in enumerate(zip(op.outputs, op.infer(self.types), strict=True)):
+            self.types[y] = TensorType(shape)
+            origin = origins[index] if index < len(origins) else Origin(y)
+            if origin is not None:
+                self.origins[y] = origin
+        self.ops.append(op)
+        return op.y
+
+    def graph(self, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> Graph:
+        """The finished graph."""
+        return Graph(
+            name,
+            tuple(self.ops),
+            self.types,
+            self.constants,
+            tuple(inputs),
+            tuple(outputs),
+            self.origins,
+        )

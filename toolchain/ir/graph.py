@@ -1,0 +1,79 @@
+"""A straight-line program over named tensors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from toolchain.ir.op import Array, Op
+from toolchain.ir.tensor import Origin, TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Operators in execution order and everything known of their tensors.
+
+    Args:
+        name: Model name.
+        ops: Operators, each after those whose outputs it reads.
+        types: Type of every tensor, constants included.
+        constants: Values of the constants.
+        inputs: Tensors the caller fills.
+        outputs: Tensors the caller reads.
+        origins: For activations, where the float value is in the ONNX model.
+    """
+
+    name: str
+    ops: tuple[Op, ...]
+    types: Mapping[str, TensorType]
+    constants: Mapping[str, Array]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+
+    def producers(self) -> dict[str, Op]:
+        """Operator that writes each tensor."""
+        return {y: op for op in self.ops for y in op.outputs}
+
+    def consumers(self) -> dict[str, list[Op]]:
+        """Operators that read each tensor, in order, one entry per operator."""
+        readers: dict[str, list[Op]] = {}
+        for op in self.ops:
+            for x in dict.fromkeys(op.inputs):
+                readers.setdefault(x, []).append(op)
+        return readers
+
+    def uses(self) -> Counter[str]:
+        """How often each tensor is read, being a graph output included."""
+        counts = Counter(x for op in self.ops for x in op.inputs)
+        counts.update(self.outputs)
+        return counts
+
+    def is_constant(self, name: str) -> bool:
+        """Whether the tensor's value is known."""
+        return name in self.constants
+
+    def activations(self, op: Op) -> tuple[str, ...]:
+        """The inputs of an operator that are not constants."""
+        return tuple(x for x in op.inputs if x not in self.constants)
+
+    def with_ops(
+        self,
+        ops: Sequence[Op],
+        types: Mapping[str, TensorType] | None = None,
+        constants: Mapping[str, Array] | None = None,
+        origins: Mapping[str, Origin] | None = None,
+    ) -> Graph:
+        """A graph with other operators and with additions to the tables; unused names go."""
+        types = {**self.types, **(types or {})}
+        constants = {**self.constants, **(constants or {})}
+        origins = {**self.origins, **(origins or {})}
+        live = {n for op in ops for n in (*op.inputs, *op.outputs)} | {*self.inputs, *self.outputs}
+        return replace(
+            self,
+            ops=tuple(ops),
+            types={n: t for n, t in types.items() if n in live},
+            constants={n: c for n, c in constants.items() if n in live},
+            origins={n: o for n, o in origins.items() if n in live},
+        )

@@ -1,0 +1,214 @@
+"""What an operator file fills in: the Op contract, its kernels, and the registry."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.board import Isa
+from toolchain.ir.tensor import Quant, TensorType
+
+Types = Mapping[str, TensorType]
+Array = NDArray[Any]
+Constants = Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What kernel selection may depend on.
+
+    Args:
+        isa: Instruction set the kernels are compiled for.
+        arm_library: True when Arm's CMSIS-NN is linked, False for cmsis_glue's own functions.
+    """
+
+    isa: Isa
+    arm_library: bool = False
+
+    @property
+    def alignment(self) -> int:
+        """Alignment of every buffer in the arena, bytes."""
+        return 16 if self.isa is Isa.MVE else 4
+
+
+def always(_op: Any, _types: Types, _target: Target) -> bool:
+    """Any shape."""
+    return True
+
+
+def no_scratch(_op: Any, _types: Types, _target: Target) -> int:
+    """Needs no scratch memory."""
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One way to run an operator in C.
+
+    Args:
+        name: The C function.
+        template: Template under templates/ that prints the call.
+        sources: Files of cmsis_glue/src that implement it.
+        when: Condition on (op, types, target); its docstring is shown to the user.
+        scratch: Bytes of scratch memory for (op, types, target).
+        inplace: Indices of inputs whose buffer output 0 may overwrite.
+    """
+
+    name: str
+    template: str
+    sources: tuple[str, ...]
+    when: Callable[[Any, Types, Target], bool] = always
+    scratch: Callable[[Any, Types, Target], int] = no_scratch
+    inplace: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SameAs:
+    """The output has the scale and zero point of input `index`."""
+
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The output has a scale and zero point that the operator dictates."""
+
+    quant: Quant
+
+
+class Free:
+    """The output has its own scale and zero point, from calibration."""
+
+
+FREE = Free()
+QuantRule = SameAs | Fixed | Free
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """An operator after its constants became integers, and those new constants.
+
+    Args:
+        op: The operator, reading the new constants by name.
+        constants: New constants: integer array and type by name.
+        warnings: Sentences for the user.
+    """
+
+    op: Op
+    constants: Mapping[str, tuple[Array, TensorType]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A random float instance of an operator, for the tests that run over the registry.
+
+    Args:
+        op: The operator.
+        shapes: Shape of every activation input.
+        constants: Float constants it reads.
+    """
+
+    op: Op
+    shapes: Mapping[str, tuple[int, ...]]
+    constants: Constants = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Op(ABC):
+    """One node: the names of its tensors, and its attributes as fields of the subclass.
+
+    Args:
+        name: Name of the ONNX node it comes from, for messages and reports.
+        inputs: Tensors read.
+        outputs: Tensors written.
+    """
+
+    registry: ClassVar[dict[str, type[Op]]] = {}
+    kernels: ClassVar[tuple[Kernel, ...]] = ()
+    is_view: ClassVar[bool] = False
+    has_activation: ClassVar[bool] = False
+    is_elementwise: ClassVar[bool] = False
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def x(self) -> str:
+        """First input."""
+        return self.inputs[0]
+
+    @property
+    def y(self) -> str:
+        """First output."""
+        return self.outputs[0]
+
+    def renamed(self, names: Mapping[str, str]) -> Op:
+        """The same operator with tensors renamed."""
+        return replace(
+            self,
+            inputs=tuple(names.get(n, n) for n in self.inputs),
+            outputs=tuple(names.get(n, n) for n in self.outputs),
+        )
+
+    @abstractmethod
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """Shapes of the outputs."""
+
+    @abstractmethod
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Float result of one sample, inputs in order (constants included)."""
+
+    @abstractmethod
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """Bit-exact integer result of one sample: the oracle of the C kernels."""
+
+    def quant_rule(self, _types: Types) -> QuantRule:
+        """How the outputs get their scale and zero point."""
+        return FREE
+
+    def output_floor(self, _types: Types, _constants: Constants) -> float:
+        """Smallest output scale for which the integer arithmetic cannot overflow."""
+        return 0.0
+
+    def permuted(self, _perm: tuple[int, ...]) -> Op | None:
+        """P with self(transpose(x, perm)..) = transpose(P(x..), perm), or None."""
+        return self if self.is_elementwise else None
+
+    def lower(self, _types: Types, _constants: Constants) -> Lowered:
+        """Turn float constants into integers; types hold the final activation parameters."""
+        return Lowered(self)
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:  # noqa: ARG002 - part of the contract
+        """What the template prints, besides tensors, tables and scratch."""
+        return {}
+
+    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
+        """Constant arrays for flash that follow from the types (multipliers, look-up tables)."""
+        return {}
+
+    def macs(self, types: Types) -> int:  # noqa: ARG002
+        """Multiply-accumulate operations per inference."""
+        return 0
+
+    @classmethod
+    @abstractmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """A random small instance."""
+
+
+OpClass = TypeVar("OpClass", bound=type[Op])
+
+
+def register(op: OpClass) -> OpClass:
+    """Class decorator that makes an operator known; names are unique."""
+    if op.__name__ in Op.registry:
+        raise ValueError(f"two operators named {op.__name__}")
+    Op.registry[op.__name__] = op
+    return op

@@ -1,0 +1,85 @@
+"""Tensor types: shape, element type and quantisation; no data."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class DType(StrEnum):
+    """Element type, by numpy's name."""
+
+    FLOAT32 = "float32"
+    INT8 = "int8"
+    INT32 = "int32"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes per element."""
+        return int(np.dtype(self.value).itemsize)
+
+
+@dataclass(frozen=True, slots=True)
+class Quant:
+    """real = scale * (code - zero_point); one scale, or one per index of `axis`."""
+
+    scales: tuple[float, ...]
+    zero_point: int = 0
+    axis: int | None = None
+
+    @property
+    def scale(self) -> float:
+        """The per-tensor scale."""
+        (scale,) = self.scales
+        return scale
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Static type of one tensor; axis 0 of an activation is the batch and is 1."""
+
+    shape: tuple[int, ...]
+    dtype: DType = DType.FLOAT32
+    quant: Quant | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Storage in bytes."""
+        return self.elements * self.dtype.nbytes
+
+    @property
+    def shape4(self) -> tuple[int, int, int, int]:
+        """The shape of a tensor that has four dimensions."""
+        a, b, c, d = self.shape
+        return a, b, c, d
+
+    @property
+    def q(self) -> Quant:
+        """The quantisation of a tensor that must have one."""
+        assert self.quant is not None, "tensor is not quantised"
+        return self.quant
+
+    def with_shape(self, shape: tuple[int, ...]) -> "TensorType":
+        """The same element type and quantisation with another shape."""
+        return replace(self, shape=shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a tensor's float value is in the ONNX model: transpose(value, perm), then reshape."""
+
+    tensor: str
+    perm: tuple[int, ...] | None = None
+
+    def view(self, value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        """The ONNX tensor's value in this tensor's own layout and shape."""
+        arranged = value if self.perm is None else value.transpose(self.perm)
+        return arranged.reshape(shape)

@@ -1,0 +1,103 @@
+"""Per-channel int8 weights and int32 biases that cannot overflow (R1, R2, R3, R33)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.ir import Array, DType, Lowered, Op, Quant, TensorType, Types
+
+ACCUMULATOR_MAX = 2**31 - 1
+_SMALLEST = 2.0**-31
+"""A channel whose multiplier is below this cannot move the output: its weights count as zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerWeights:
+    """Weights [O, ...] as int8, one scale per O, biases [O] as int32, and warnings."""
+
+    codes: NDArray[np.int8]
+    scales: tuple[float, ...]
+    bias: NDArray[np.int32]
+    warnings: tuple[str, ...]
+
+
+def quantize_weights(
+    weights: Array, bias: Array, input_scale: float, output_scale: float, node: str
+) -> IntegerWeights:
+    """Symmetric int8 weights in [-127, 127] per output channel, int32 bias at s_in * s_w.
+
+    A channel's scale is raised until its bias and its largest possible accumulator fit int32.
+
+    Args:
+        weights: Float weights, output channel first.
+        bias: Float biases [O].
+        input_scale: Scale of the layer's input.
+        output_scale: Scale of the layer's output.
+        node: ONNX node name, for warnings.
+    """
+    flat = weights.reshape(weights.shape[0], -1).astype(np.float64)
+    bias = bias.astype(np.float64)
+    natural = np.abs(flat).max(axis=1) / 127.0
+    dead = natural * input_scale / output_scale < _SMALLEST
+    room = ACCUMULATOR_MAX - 127.0 * 255.0 * flat.shape[1] - 1
+    needed = np.abs(bias) / (input_scale * room)
+    scales = np.where(dead, output_scale / (input_scale * 256.0), natural)
+    raised = scales < needed
+    scales = np.where(raised, needed * (1 + 2.0**-20), scales).astype(np.float32)
+    codes = np.where(dead[:, None], 0.0, flat) / scales[:, None].astype(np.float64)
+    warnings = [
+        f"{node}: channel {c}: bias {bias[c]:.4g} would leave int32; its weight scale was raised "
+        f"{float(scales[c]) / natural[c]:.3g} times, which costs precision"
+        for c in np.flatnonzero(raised & ~dead)
+    ]
+    unit = input_scale * scales.astype(np.float64)
+    return IntegerWeights(
+        np.clip(np.rint(codes), -127, 127).astype(np.int8).reshape(weights.shape),
+        tuple(float(s) for s in scales),
+        np.rint(bias / unit).astype(np.int32),
+        tuple(warnings),
+    )
+
+
+def lower_layer(op: Op, types: Types, weights: Array, bias: Array, axis: int) -> Lowered:
+    """Lower an operator whose inputs are (x, weights, bias).
+
+    Args:
+        op: The operator.
+        types: Types with final activation parameters.
+        weights: Float weights in the operator's own layout.
+        bias: Float biases [O].
+        axis: Output channel axis of the weights.
+    """
+    integer = quantize_weights(
+        np.moveaxis(weights, axis, 0),
+        bias,
+        types[op.x].q.scale,
+        types[op.y].q.scale,
+        op.name,
+    )
+    codes = np.ascontiguousarray(np.moveaxis(integer.codes, 0, axis))
+    w, b = f"{op.y}.weights", f"{op.y}.bias"
+    lowered = type(op).renamed(op, {op.inputs[1]: w, op.inputs[2]: b})
+    return Lowered(
+        lowered,
+        {
+            w: (codes, TensorType(codes.shape, DType.INT8, Quant(integer.scales, 0, axis))),
+            b: (integer.bias, TensorType(integer.bias.shape, DType.INT32)),
+        },
+        integer.warnings,
+    )
+
+
+def layer_multipliers(op: Op, types: Types) -> list[float]:
+    """Real requantisation multipliers s_in * s_w[c] / s_out, one per scale of the weights."""
+    x, w, y = types[op.x].q, types[op.inputs[1]].q, types[op.y].q
+    return [x.scale * s / y.scale for s in w.scales]
+
+
+def smallest_output_scale(weights: Array, bias: Array, input_scale: float, axis: int) -> float:
+    """Below this output scale the left shift of the requantisation could leave int32."""
+    flat = np.moveaxis(weights, axis, 0).reshape(weights.shape[axis], -1)
+    reach = np.abs(flat).sum(axis=1) * 255.0 * input_scale + np.abs(bias)
+    return float(reach.max(initial=0.0)) / 2.0**29

@@ -1,0 +1,204 @@
+"""Average over windows, a map or chosen axes; the output has a scale of its own (R9)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.ir import (
+    Array,
+    Builder,
+    Example,
+    Kernel,
+    Node,
+    Op,
+    Origin,
+    Target,
+    Types,
+    Unsupported,
+    imports,
+    register,
+)
+from toolchain.ir.fixedpoint import (
+    activation_codes,
+    clip,
+    quantize_multipliers,
+    requantize,
+    saturate,
+)
+from toolchain.ops import _scratch as arm
+from toolchain.ops._examples import clip_bounds, random_window, size
+from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
+from toolchain.ops._windows import Window, import_window
+from toolchain.ops.reshape import Reshape
+from toolchain.ops.transpose import Transpose
+
+
+def same_scale(op: "AveragePool", types: Types, _target: Target | None = None) -> bool:
+    """Input and output have the same scale and zero point, and padding is not counted."""
+    padded = op.window.pads != (0, 0, 0, 0)
+    return types[op.x].q == types[op.y].q and not (padded and op.count_padding)
+
+
+def _scratch(op: "AveragePool", types: Types, target: Target) -> int:
+    if not target.arm_library:
+        return 0
+    return arm.avgpool(target.isa, types[op.x].shape[3])
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class AveragePool(Op):
+    """[N, H, W, C] to [N, OH, OW, C], clipped to [low, high].
+
+    With `count_padding`, taps in the padding count as zeros; else they are left out.
+    """
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel(
+            "arm_avgpool_s8",
+            "ops/average_pool.c.j2",
+            ("arm_avgpool_s8.c",),
+            when=same_scale,
+            scratch=_scratch,
+        ),
+        Kernel("glue_avgpool_s8", "ops/average_pool_rescale.c.j2", ("glue_avgpool_s8.c",)),
+    )
+    has_activation: ClassVar[bool] = True
+
+    window: Window
+    count_padding: bool = False
+    low: float | None = None
+    high: float | None = None
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """[N, OH, OW, C]."""
+        n, height, width, channels = types[self.x].shape
+        return ((n, *self.window.output((height, width)), channels),)
+
+    def _counts(self, size: tuple[int, int]) -> Array:
+        if self.count_padding:
+            return np.full((*self.window.output(size), 1), prod(self.window.kernel), np.int64)
+        return self.window.counts(size)[..., None]
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Mean of the taps, clipped."""
+        x = values[0].astype(np.float64)
+        sums = np.asarray(sum(taps for _, _, taps in self.window.taps(x, 0)))
+        mean = sums / self._counts((x.shape[1], x.shape[2]))
+        return (clip(mean, self.low, self.high).astype(np.float32),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """As the kernel that is taken: codes averaged, or sums requantised to the output scale."""
+        x, quant = codes[0].astype(np.int64), types[self.y].q
+        counts = self._counts((x.shape[1], x.shape[2]))
+        low, high = activation_codes(quant, self.low, self.high)
+        if same_scale(self, types):
+            sums = np.asarray(sum(taps for _, _, taps in self.window.taps(x, 0)))
+            half = counts // 2
+            mean = np.where(sums > 0, (sums + half) // counts, -((half - sums) // counts))
+            return (saturate(mean, low, high),)
+        centred = x - types[self.x].q.zero_point
+        sums = np.asarray(sum(taps for _, _, taps in self.window.taps(centred, 0)))
+        multipliers, shifts = self._requantisation(types)
+        index = counts - 1 if len(multipliers) > 1 else np.zeros_like(counts)
+        scaled = requantize(sums, multipliers[index], shifts[index]) + quant.zero_point
+        return (saturate(scaled, low, high),)
+
+    def _requantisation(self, types: Types) -> tuple[Array, Array]:
+        """Multiplier and shift by number of counted taps; one entry when it never varies."""
+        _, height, width, _ = types[self.x].shape
+        counts = np.unique(self._counts((height, width)))
+        ratio = types[self.x].q.scale / types[self.y].q.scale
+        every = counts if len(counts) == 1 else range(1, prod(self.window.kernel) + 1)
+        return quantize_multipliers([ratio / int(n) for n in every])
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Geometry and clamp."""
+        return {
+            "window": self.window,
+            "count_padding": self.count_padding,
+            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+        }
+
+    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
+        """Requantisation by count, for the rescaling kernel only."""
+        if same_scale(self, types):
+            return {}
+        multipliers, shifts = self._requantisation(types)
+        return {"multiplier": multipliers, "shift": shifts}
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """Random geometry and padding rule."""
+        window, height, width = random_window(rng, dilated=False)
+        low, high = clip_bounds(rng)
+        return Example(
+            cls("average_pool", ("x",), ("y",), window, bool(rng.random() < 0.5), low, high),
+            {"x": (1, height, width, size(rng, 1, 20))},
+        )
+
+
+@imports("AveragePool")
+def import_average_pool(node: Node, b: Builder) -> None:
+    """1-D and 2-D; count_include_pad by the specification."""
+    shape, y = b.shape(node.input(0)), node.outputs[0]
+    x = to_nhwc(b, node, node.input(0))
+    window = import_window(node, shape[2:], tuple(node.attribute("kernel_shape")))
+    if window.dilation != (1, 1):
+        raise Unsupported("AveragePool with dilations", "use dilation 1")
+    include = bool(node.attribute("count_include_pad", 0))
+    if include and node.attribute("ceil_mode", 0):
+        raise Unsupported("AveragePool with ceil_mode and count_include_pad", "use one of them")
+    name, origin = nhwc_output(b, y, len(shape))
+    b.emit(AveragePool(node.name, (x,), (name,), window, include), origin)
+    from_nhwc(b, node, name, y, len(shape))
+
+
+def emit_mean(node: Node, b: Builder, axes: tuple[int, ...], shape_out: tuple[int, ...]) -> None:
+    """Mean over `axes` of input 0, as a pool over [1, A, 1, K] (A reduced, K kept elements)."""
+    x, y = b.activation(node.input(0)), node.outputs[0]
+    shape = b.shape(x)
+    kept = tuple(i for i in range(len(shape)) if i not in axes)
+    lead = (0,) if 0 in kept and shape[0] == 1 else ()
+    perm = (*lead, *axes, *(i for i in kept if i not in lead))
+    source = Origin(x, perm) if b.origins.get(x) == Origin(x) else None
+    if perm != tuple(range(len(shape))):
+        x = b.emit(Transpose(node.name, (x,), (b.fresh(f"{x}.reduced"),), perm), source)
+    reduced, remaining = prod(shape[a] for a in axes), prod(shape[k] for k in kept)
+    view = (1, reduced, 1, remaining)
+    if len(axes) == 2 and lead:
+        view = (1, shape[axes[0]], shape[axes[1]], remaining)
+    x = b.emit(Reshape(node.name, (x,), (b.fresh(f"{x}.map"),), view), source)
+    window = Window((view[1], view[2]) if len(axes) == 2 and lead else (reduced, 1))
+    mean = b.emit(AveragePool(node.name, (x,), (b.fresh(f"{y}.mean"),), window), Origin(y))
+    b.emit(Reshape(node.name, (mean,), (y,), shape_out))
+
+
+@imports("GlobalAveragePool")
+def import_global_average_pool(node: Node, b: Builder) -> None:
+    """Mean over all spatial axes, which stay with size 1."""
+    shape = b.shape(node.input(0))
+    axes = tuple(range(2, len(shape)))
+    emit_mean(node, b, axes, (*shape[:2], *(1 for _ in axes)))
+
+
+@imports("ReduceMean")
+def import_reduce_mean(node: Node, b: Builder) -> None:
+    """Mean over given axes: an attribute until opset 17, input 1 since."""
+    shape = b.shape(node.input(0))
+    given = node.attribute("axes")
+    if given is None and node.input(1):
+        given = b.required(node, 1, "the list of axes")
+    if given is None or len(np.ravel(given)) == 0:
+        if node.attribute("noop_with_empty_axes", 0):
+            raise Unsupported("ReduceMean that reduces nothing", "remove the node")
+        given = tuple(range(len(shape)))
+    axes = tuple(sorted({int(a) % len(shape) for a in np.ravel(given)}))
+    if 0 in axes and shape[0] != 1:
+        raise Unsupported("ReduceMean over the batch axis")
+    keep = node.attribute("keepdims", 1)
+    out = tuple(1 if i in axes else n for i, n in enumerate(shape) if keep or i not in axes)
+    emit_mean(node, b, tuple(a for a in axes if shape[a] > 1) or axes, out)

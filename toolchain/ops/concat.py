@@ -1,0 +1,71 @@
+"""Concatenation along one axis; the inputs are at the output's scale (R5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.ir import Array, Builder, Example, Kernel, Node, Op, Types, imports, register
+from toolchain.ops._examples import size
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Concat(Op):
+    """Inputs that agree but for `axis`, one after the other; quantisation makes scales equal."""
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel("glue_copy_blocks_s8", "ops/concat.c.j2", ("glue_copy_blocks_s8.c",)),
+    )
+
+    axis: int
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """Sizes add up along the axis."""
+        shapes = [types[x].shape for x in self.inputs]
+        total = sum(shape[self.axis] for shape in shapes)
+        return ((*shapes[0][: self.axis], total, *shapes[0][self.axis + 1 :]),)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Concatenated values."""
+        return (np.concatenate(values, self.axis),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:  # noqa: ARG002
+        """Concatenated codes."""
+        return (np.concatenate(codes, self.axis),)
+
+    def permuted(self, perm: tuple[int, ...]) -> "Concat":
+        """The same with the axis where the permutation took it from."""
+        return replace(self, axis=perm[self.axis])
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Blocks per input: how many, their bytes, and where they start in an output block."""
+        shape = types[self.y].shape
+        blocks = [prod(types[x].shape[self.axis :]) for x in self.inputs]
+        return {
+            "rows": prod(shape[: self.axis]),
+            "blocks": blocks,
+            "starts": [sum(blocks[:i]) for i in range(len(blocks))],
+            "stride": prod(shape[self.axis :]),
+        }
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """Two or three maps."""
+        axis, shape = int(rng.integers(1, 4)), [1, size(rng), size(rng), size(rng)]
+        names = tuple("abc"[: int(rng.integers(2, 4))])
+        shapes = {}
+        for name in names:
+            shape[axis] = size(rng)
+            shapes[name] = tuple(shape)
+        return Example(cls("concat", names, ("y",), axis), shapes)
+
+
+@imports("Concat")
+def import_concat(node: Node, b: Builder) -> None:
+    """Along any axis."""
+    names = tuple(b.activation(x) for x in node.inputs if x)
+    axis = int(node.attribute("axis", 1)) % len(b.shape(names[0]))
+    b.emit(Concat(node.name, names, (node.outputs[0],), axis))

@@ -1,0 +1,165 @@
+"""2-D convolution with per-channel int8 filters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.ir import (
+    Array,
+    Builder,
+    Constants,
+    Example,
+    Kernel,
+    Lowered,
+    Node,
+    Op,
+    Target,
+    Types,
+    Unsupported,
+    imports,
+    register,
+)
+from toolchain.ir.fixedpoint import (
+    activation_codes,
+    clip,
+    quantize_multipliers,
+    requantize,
+    saturate,
+)
+from toolchain.ops import _scratch as arm
+from toolchain.ops._examples import clip_bounds, normal, random_window, size
+from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
+from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
+from toolchain.ops._windows import Window, import_window
+from toolchain.ops.depthwise import import_depthwise
+
+
+def _scratch(op: "Conv2D", types: Types, target: Target) -> int:
+    if not target.arm_library:
+        return 0
+    x, w, y = (types[n].shape4 for n in (op.x, op.inputs[1], op.y))
+    return arm.convolve(target.isa, x, w, y, *op.window.geometry)
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Conv2D(Op):
+    """Inputs x [N, H, W, I], filter [O, KH, KW, I], bias [O]; output [N, OH, OW, O].
+
+    The result is clipped to [low, high] (None: open), which fuses ReLU and Clip.
+    """
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel(
+            "arm_convolve_wrapper_s8",
+            "ops/conv2d.c.j2",
+            ("arm_convolve_wrapper_s8.c",),
+            scratch=_scratch,
+        ),
+    )
+    has_activation: ClassVar[bool] = True
+    channel_axis: ClassVar[int] = 0
+
+    window: Window
+    low: float | None = None
+    high: float | None = None
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """[N, OH, OW, O]."""
+        n, height, width, channels = types[self.x].shape
+        o, kh, kw, depth = types[self.inputs[1]].shape
+        if (kh, kw) != self.window.kernel or depth != channels:
+            raise ValueError(
+                f"filter {(o, kh, kw, depth)} does not fit input {types[self.x].shape}"
+            )
+        return ((n, *self.window.output((height, width)), o),)
+
+    def _sums(self, x: Array, w: Array, fill: float) -> Array:
+        # float64 products and sums of int8 values are exact, and use the fast matrix product
+        return np.asarray(
+            sum(
+                taps.astype(np.float64) @ w[:, ky, kx].T.astype(np.float64)
+                for ky, kx, taps in self.window.taps(x, fill)
+            )
+        )
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Convolution, bias, clip."""
+        x, w, bias = values
+        return (clip(self._sums(x, w, 0) + bias, self.low, self.high).astype(np.float32),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """int32 accumulators, requantised per channel, clamped."""
+        x, w, bias = codes
+        x_zero, y = types[self.x].q.zero_point, types[self.y].q
+        sums = self._sums(x.astype(np.int16) - x_zero, w, 0).astype(np.int64) + bias
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        scaled = requantize(sums, multipliers, shifts) + y.zero_point
+        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
+
+    def output_floor(self, types: Types, constants: Constants) -> float:
+        """Smallest output scale whose arithmetic stays in int32."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
+
+    def lower(self, types: Types, constants: Constants) -> Lowered:
+        """int8 filters per output channel, int32 biases."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return lower_layer(self, types, w, bias, self.channel_axis)
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Geometry and clamp."""
+        return {
+            "window": self.window,
+            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+        }
+
+    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
+        """Requantisation parameters per output channel."""
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        return {"multiplier": multipliers, "shift": shifts}
+
+    def macs(self, types: Types) -> int:
+        """One per filter weight and output position."""
+        _, oh, ow, _ = types[self.y].shape
+        return oh * ow * types[self.inputs[1]].elements
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """Random geometry, channels and activation."""
+        window, height, width = random_window(rng)
+        i, o = size(rng, 1, 17), size(rng, 1, 9)
+        low, high = clip_bounds(rng)
+        return Example(
+            cls("conv", ("x", "w", "b"), ("y",), window, low, high),
+            {"x": (1, height, width, i)},
+            {"w": normal(rng, o, *window.kernel, i), "b": normal(rng, o)},
+        )
+
+
+@imports("Conv")
+def import_conv(node: Node, b: Builder) -> None:
+    """1-D and 2-D, grouped only as depthwise; weights [O, I/group, KH, KW]."""
+    weights = b.required(node, 1, "the filter")
+    shape = b.shape(node.input(0))
+    rank, groups = len(shape), int(node.attribute("group", 1))
+    if rank not in (3, 4):
+        raise Unsupported(f"{rank - 2}-D convolution", "1-D and 2-D convolutions are supported")
+    if weights.shape[1] * groups != shape[1]:
+        raise Unsupported(f"filter {weights.shape} does not fit input {shape}")
+    bias = b.required(node, 2, "the bias") if node.input(2) else np.zeros(len(weights), np.float32)
+    window = import_window(node, shape[2:], weights.shape[2:])
+    if rank == 3:
+        weights = weights[:, :, None, :]
+    if groups > 1:
+        import_depthwise(node, b, weights, bias, window, groups)
+        return
+    y = node.outputs[0]
+    x = to_nhwc(b, node, node.input(0))
+    name, origin = nhwc_output(b, y, rank)
+    w = b.constant(f"{y}.filter", weights.transpose(0, 2, 3, 1))
+    c = b.constant(f"{y}.bias", bias)
+    b.emit(Conv2D(node.name, (x, w, c), (name,), window), origin)
+    from_nhwc(b, node, name, y, rank)

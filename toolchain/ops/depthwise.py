@@ -1,0 +1,187 @@
+"""Depthwise 2-D convolution with per-channel int8 filters.
+
+A 1x1 instance is a multiplication and addition per channel: that is how BatchNormalization and
+element-wise operations with per-channel constants enter the graph (R12).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.ir import (
+    Array,
+    Builder,
+    Constants,
+    Example,
+    Kernel,
+    Lowered,
+    Node,
+    Op,
+    Origin,
+    Target,
+    Types,
+    Unsupported,
+    register,
+)
+from toolchain.ir.fixedpoint import (
+    activation_codes,
+    clip,
+    quantize_multipliers,
+    requantize,
+    saturate,
+)
+from toolchain.ops import _scratch as arm
+from toolchain.ops._channels import channels_last, restore
+from toolchain.ops._examples import clip_bounds, normal, random_window, size
+from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
+from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
+from toolchain.ops._windows import Window
+
+
+def _scratch(op: "DepthwiseConv2D", types: Types, target: Target) -> int:
+    if not target.arm_library:
+        return 0
+    x, y = types[op.x].shape4, types[op.y].shape4
+    return arm.depthwise(target.isa, x, op.window.kernel, y, *op.window.geometry)
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class DepthwiseConv2D(Op):
+    """Inputs x [N, H, W, C], filter [1, KH, KW, C * M], bias [C * M]; output [N, OH, OW, C * M].
+
+    Output channel c reads input channel c // M. The result is clipped to [low, high].
+    """
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel(
+            "arm_depthwise_conv_wrapper_s8",
+            "ops/depthwise.c.j2",
+            ("arm_depthwise_conv_wrapper_s8.c",),
+            scratch=_scratch,
+        ),
+    )
+    has_activation: ClassVar[bool] = True
+    channel_axis: ClassVar[int] = 3
+
+    window: Window
+    low: float | None = None
+    high: float | None = None
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """[N, OH, OW, C * M]."""
+        n, height, width, channels = types[self.x].shape
+        one, kh, kw, outputs = types[self.inputs[1]].shape
+        if one != 1 or (kh, kw) != self.window.kernel or outputs % channels:
+            raise ValueError(f"filter {(one, kh, kw, outputs)} does not fit {types[self.x].shape}")
+        return ((n, *self.window.output((height, width)), outputs),)
+
+    def _sums(self, x: Array, w: Array, fill: float) -> Array:
+        multiplier = w.shape[3] // x.shape[3]
+        wide = np.repeat(x, multiplier, axis=3) if multiplier > 1 else x
+        return np.asarray(
+            sum(
+                taps.astype(np.float64) * w[0, ky, kx].astype(np.float64)
+                for ky, kx, taps in self.window.taps(wide, fill)
+            )
+        )
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Convolution, bias, clip."""
+        x, w, bias = values
+        return (clip(self._sums(x, w, 0) + bias, self.low, self.high).astype(np.float32),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """int32 accumulators, requantised per channel, clamped."""
+        x, w, bias = codes
+        x_zero, y = types[self.x].q.zero_point, types[self.y].q
+        sums = self._sums(x.astype(np.int16) - x_zero, w, 0).astype(np.int64) + bias
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        scaled = requantize(sums, multipliers, shifts) + y.zero_point
+        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
+
+    def output_floor(self, types: Types, constants: Constants) -> float:
+        """Smallest output scale whose arithmetic stays in int32."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
+
+    def lower(self, types: Types, constants: Constants) -> Lowered:
+        """int8 filters per output channel, int32 biases."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return lower_layer(self, types, w, bias, self.channel_axis)
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Geometry, channel multiplier and clamp."""
+        return {
+            "window": self.window,
+            "ch_mult": types[self.y].shape[3] // types[self.x].shape[3],
+            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+        }
+
+    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
+        """Requantisation parameters per output channel."""
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        return {"multiplier": multipliers, "shift": shifts}
+
+    def macs(self, types: Types) -> int:
+        """One per filter weight and output position."""
+        _, oh, ow, _ = types[self.y].shape
+        return oh * ow * types[self.inputs[1]].elements
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """Random geometry, channels, channel multiplier and activation."""
+        window, height, width = random_window(rng)
+        channels, multiplier = size(rng, 1, 17), size(rng, 1, 3) if rng.random() < 0.3 else 1
+        low, high = clip_bounds(rng)
+        return Example(
+            cls("depthwise", ("x", "w", "b"), ("y",), window, low, high),
+            {"x": (1, height, width, channels)},
+            {
+                "w": normal(rng, 1, *window.kernel, channels * multiplier),
+                "b": normal(rng, channels * multiplier),
+            },
+        )
+
+
+def import_depthwise(
+    node: Node, b: Builder, weights: Array, bias: Array, window: Window, groups: int
+) -> None:
+    """A grouped ONNX Conv with one input channel per group; weights [C * M, 1, KH, KW]."""
+    if weights.shape[1] != 1:
+        raise Unsupported(
+            f"grouped convolution with {weights.shape[1]} channels in each of {groups} groups",
+            "only groups = input channels (depthwise) or 1 are supported",
+        )
+    y, rank = node.outputs[0], len(b.shape(node.input(0)))
+    x = to_nhwc(b, node, node.input(0))
+    name, origin = nhwc_output(b, y, rank)
+    w = b.constant(f"{y}.filter", weights.transpose(1, 2, 3, 0))
+    c = b.constant(f"{y}.bias", bias)
+    b.emit(DepthwiseConv2D(node.name, (x, w, c), (name,), window), origin)
+    from_nhwc(b, node, name, y, rank)
+
+
+def emit_affine(
+    node: Node, b: Builder, x: str, y: str, axis: int, gain: Array, bias: Array
+) -> None:
+    """y = x * gain + bias along one axis, as a 1x1 depthwise convolution.
+
+    Args:
+        node: ONNX node it comes from.
+        b: Graph under construction.
+        x: Input tensor of any rank.
+        y: ONNX name of the output.
+        axis: Axis that gain and bias run over.
+        gain: Factor per index of the axis.
+        bias: Addend per index of the axis.
+    """
+    shape = b.shape(x)
+    view, perm = channels_last(b, node, x, axis)
+    name = b.fresh(f"{y}.affine")
+    w = b.constant(f"{y}.gain", np.asarray(gain).reshape(1, 1, 1, -1))
+    c = b.constant(f"{y}.bias", np.asarray(bias).reshape(-1))
+    b.emit(DepthwiseConv2D(node.name, (view, w, c), (name,), Window((1, 1))), Origin(y, perm))
+    restore(b, node, name, y, perm, shape)

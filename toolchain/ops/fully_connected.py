@@ -1,0 +1,194 @@
+"""Fully connected layer with per-channel int8 weights: Gemm, and MatMul with a constant."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.board import Isa
+from toolchain.ir import (
+    Array,
+    Builder,
+    Constants,
+    Example,
+    Kernel,
+    Lowered,
+    Node,
+    Op,
+    Target,
+    Types,
+    Unsupported,
+    imports,
+    register,
+)
+from toolchain.ir.fixedpoint import (
+    activation_codes,
+    clip,
+    quantize_multipliers,
+    requantize,
+    saturate,
+)
+from toolchain.ops import _scratch as arm
+from toolchain.ops._examples import clip_bounds, normal, size
+from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
+from toolchain.ops._windows import Window
+
+
+def per_tensor(op: "FullyConnected", types: Types, _target: Target) -> bool:
+    """The weights have one scale for all output channels."""
+    return len(types[op.inputs[1]].q.scales) == 1
+
+
+def arm_on_mve(_op: "FullyConnected", _types: Types, target: Target) -> bool:
+    """Arm's library with MVE, whose versions disagree on fully connected context buffers."""
+    return target.arm_library and target.isa is Isa.MVE
+
+
+def _pointwise_scratch(op: "FullyConnected", types: Types, target: Target) -> int:
+    o, i = types[op.inputs[1]].shape
+    rows = prod(types[op.x].shape[:-1])
+    return arm.convolve(
+        target.isa, (1, 1, rows, i), (o, 1, 1, i), (1, 1, rows, o), *Window((1, 1)).geometry
+    )
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class FullyConnected(Op):
+    """Inputs x [..., I], weights [O, I], bias [O]; output [..., O], clipped to [low, high]."""
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel(
+            "arm_convolve_wrapper_s8",
+            "ops/fully_connected_pointwise.c.j2",
+            ("arm_convolve_wrapper_s8.c",),
+            when=arm_on_mve,
+            scratch=_pointwise_scratch,
+        ),
+        Kernel(
+            "arm_fully_connected_s8",
+            "ops/fully_connected.c.j2",
+            ("arm_fully_connected_s8.c",),
+            when=per_tensor,
+        ),
+        Kernel(
+            "arm_fully_connected_per_channel_s8",
+            "ops/fully_connected_per_channel.c.j2",
+            ("arm_fully_connected_per_channel_s8.c",),
+        ),
+    )
+    has_activation: ClassVar[bool] = True
+    channel_axis: ClassVar[int] = 0
+
+    low: float | None = None
+    high: float | None = None
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """[..., O]."""
+        shape, (o, i) = types[self.x].shape, types[self.inputs[1]].shape
+        if shape[-1] != i:
+            raise ValueError(f"weights {(o, i)} do not fit input {shape}")
+        return ((*shape[:-1], o),)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """x @ weights.T + bias, clipped."""
+        x, w, bias = values
+        sums = x.astype(np.float64) @ w.T.astype(np.float64) + bias
+        return (clip(sums, self.low, self.high).astype(np.float32),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """int32 accumulators, requantised per channel, clamped."""
+        x, w, bias = codes
+        y = types[self.y].q
+        centred = x.astype(np.float64) - types[self.x].q.zero_point
+        sums = (centred @ w.T.astype(np.float64)).astype(np.int64) + bias
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        scaled = requantize(sums, multipliers, shifts) + y.zero_point
+        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
+
+    def output_floor(self, types: Types, constants: Constants) -> float:
+        """Smallest output scale whose arithmetic stays in int32."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
+
+    def lower(self, types: Types, constants: Constants) -> Lowered:
+        """int8 weights per output channel, int32 biases."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return lower_layer(self, types, w, bias, self.channel_axis)
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Rows (batch), input and output channels, first multiplier, clamp."""
+        o, i = types[self.inputs[1]].shape
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        return {
+            "multiplier": (int(multipliers[0]), int(shifts[0])),
+            "rows": prod(types[self.x].shape[:-1]),
+            "depth": i,
+            "channels": o,
+            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+        }
+
+    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:
+        """Requantisation parameters per output channel; a single one is an argument."""
+        pointwise = arm_on_mve(self, types, target)
+        if per_tensor(self, types, target) and not pointwise:
+            return {}
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        if pointwise:
+            channels = types[self.y].shape[-1]
+            multipliers, shifts = (np.resize(v, channels) for v in (multipliers, shifts))
+        return {"multiplier": multipliers, "shift": shifts}
+
+    def macs(self, types: Types) -> int:
+        """One per weight and row."""
+        return prod(types[self.x].shape[:-1]) * types[self.inputs[1]].elements
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """Random depth, channels, rows and activation."""
+        depth, channels, rows = size(rng, 1, 40), size(rng, 1, 20), size(rng, 1, 3)
+        low, high = clip_bounds(rng)
+        shape = (1, depth) if rows == 1 else (1, rows, depth)
+        return Example(
+            cls("dense", ("x", "w", "b"), ("y",), low, high),
+            {"x": shape},
+            {"w": normal(rng, channels, depth), "b": normal(rng, channels)},
+        )
+
+
+def _emit(node: Node, b: Builder, weights: Array, bias: Array) -> None:
+    x, y = b.activation(node.input(0)), node.outputs[0]
+    if b.shape(x)[-1] != weights.shape[1]:
+        raise Unsupported(f"weights {weights.shape} do not fit input {b.shape(x)}")
+    w, c = b.constant(f"{y}.weights", weights), b.constant(f"{y}.bias", bias)
+    b.emit(FullyConnected(node.name, (x, w, c), (y,)))
+
+
+@imports("Gemm")
+def import_gemm(node: Node, b: Builder) -> None:
+    """alpha * A @ B + beta * C with B and C constant; either may be given transposed."""
+    if node.attribute("transA", 0):
+        raise Unsupported("Gemm with transA = 1", "insert a Transpose before it")
+    weights = b.required(node, 1, "the weight matrix B").astype(np.float32)
+    weights = weights if node.attribute("transB", 0) else weights.T
+    weights = weights * np.float32(node.attribute("alpha", 1.0))
+    bias = np.zeros(len(weights), np.float32)
+    if node.input(2):
+        c = b.required(node, 2, "the bias C") * np.float32(node.attribute("beta", 1.0))
+        if c.size not in (1, len(weights)):
+            raise Unsupported(f"a bias C of shape {c.shape}", "one value per column is supported")
+        bias = bias + c.reshape(-1)
+    _emit(node, b, weights, bias)
+
+
+@imports("MatMul")
+def import_matmul(node: Node, b: Builder) -> None:
+    """An activation times a constant matrix [I, O]."""
+    if b.value(node.input(0)) is not None:
+        raise Unsupported("a constant on the left of MatMul", "transpose the product in the model")
+    matrix = b.required(node, 1, "the right-hand matrix").astype(np.float32)
+    if matrix.ndim != 2:
+        raise Unsupported(f"a right-hand matrix of shape {matrix.shape}", "two dimensions only")
+    _emit(node, b, matrix.T, np.zeros(matrix.shape[1], np.float32))

@@ -1,0 +1,138 @@
+"""Reshape: the same bytes under another shape. A view; costs nothing at run time."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+
+from toolchain.ir import (
+    Array,
+    Builder,
+    Example,
+    Node,
+    Op,
+    SameAs,
+    Types,
+    Unsupported,
+    imports,
+    register,
+)
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Reshape(Op):
+    """Input x, output y of `shape`; also Flatten, Squeeze, Unsqueeze, Identity and Dropout."""
+
+    is_view: ClassVar[bool] = True
+
+    shape: tuple[int, ...]
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """The declared shape."""
+        if prod(self.shape) != types[self.x].elements:
+            raise ValueError(f"{types[self.x].shape} does not reshape to {self.shape}")
+        return (self.shape,)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """The same values."""
+        return (values[0].reshape(self.shape),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:  # noqa: ARG002
+        """The same codes."""
+        return (codes[0].reshape(self.shape),)
+
+    def quant_rule(self, _types: Types) -> SameAs:
+        """As the input."""
+        return SameAs()
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """Flatten a small map."""
+        shape = (1, *(int(n) for n in rng.integers(1, 6, 3)))
+        return Example(cls("reshape", ("x",), ("y",), (1, prod(shape))), {"x": shape})
+
+
+def _emit(node: Node, b: Builder, shape: tuple[int, ...]) -> None:
+    x = b.activation(node.input(0))
+    if prod(shape) != prod(b.shape(x)):
+        raise Unsupported(f"shape {b.shape(x)} cannot become {shape}")
+    b.emit(Reshape(node.name, (x,), (node.outputs[0],), shape))
+
+
+@imports("Reshape")
+def import_reshape(node: Node, b: Builder) -> None:
+    """Target with 0 (copy) and -1 (infer); opset 1-4 had it as an attribute."""
+    old = b.shape(node.input(0))
+    target = node.attribute("shape")
+    if target is None:
+        target = b.required(node, 1, "the target shape")
+    wanted = [int(n) for n in target]
+    if not node.attribute("allowzero", 0):
+        wanted = [old[i] if n == 0 else n for i, n in enumerate(wanted)]
+    if -1 in wanted:
+        rest = prod(n for n in wanted if n != -1)
+        wanted = [prod(old) // rest if n == -1 else n for n in wanted]
+    elif prod(wanted) != prod(old) and wanted and prod(wanted[1:]) == prod(old):
+        wanted[0] = 1  # a batch size written into the model
+    _emit(node, b, tuple(wanted))
+
+
+@imports("Flatten")
+def import_flatten(node: Node, b: Builder) -> None:
+    """[d0..d(axis-1), d(axis)..] as two dimensions."""
+    shape = b.shape(node.input(0))
+    axis = node.attribute("axis", 1)
+    axis += len(shape) if axis < 0 else 0
+    _emit(node, b, (prod(shape[:axis]), prod(shape[axis:])))
+
+
+def _axes(node: Node, b: Builder) -> list[int] | None:
+    """The axes of Squeeze and Unsqueeze: an attribute until opset 12, then input 1."""
+    axes = node.attribute("axes")
+    if axes is None and node.input(1):
+        axes = b.required(node, 1, "the list of axes")
+    return None if axes is None else [int(a) for a in np.ravel(axes)]
+
+
+@imports("Squeeze")
+def import_squeeze(node: Node, b: Builder) -> None:
+    """Drop dimensions of size 1."""
+    shape = b.shape(node.input(0))
+    axes = _axes(node, b)
+    drop = (
+        {i for i, n in enumerate(shape) if n == 1}
+        if axes is None
+        else {a % len(shape) for a in axes}
+    )
+    if any(shape[a] != 1 for a in drop):
+        raise Unsupported(f"squeezes an axis of {shape} whose size is not 1")
+    _emit(node, b, tuple(n for i, n in enumerate(shape) if i not in drop))
+
+
+@imports("Unsqueeze")
+def import_unsqueeze(node: Node, b: Builder) -> None:
+    """Insert dimensions of size 1."""
+    axes = _axes(node, b) or []
+    shape = list(b.shape(node.input(0)))
+    rank = len(shape) + len(axes)
+    for axis in sorted(a % rank for a in axes):
+        shape.insert(axis, 1)
+    _emit(node, b, tuple(shape))
+
+
+@imports("Cast")
+def import_cast(node: Node, b: Builder) -> None:
+    """From one float type to another: everything is computed in int8 anyway."""
+    if node.attribute("to") not in (1, 10, 11, 16):
+        raise Unsupported("a cast to integers of values computed at run time")
+    _emit(node, b, b.shape(node.input(0)))
+
+
+@imports("Identity", "Dropout")
+def import_identity(node: Node, b: Builder) -> None:
+    """Inference leaves the values alone; Dropout's mask output is not available."""
+    if len(node.outputs) > 1 and node.outputs[1] and node.outputs[1] in b.types:
+        raise Unsupported("the mask output of Dropout is used")
+    _emit(node, b, b.shape(node.input(0)))

@@ -1,0 +1,91 @@
+"""Difference of two tensors of one shape."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.ir import (
+    Array,
+    Builder,
+    Constants,
+    Example,
+    Kernel,
+    Lowered,
+    Node,
+    Op,
+    Types,
+    imports,
+    register,
+)
+from toolchain.ir.fixedpoint import activation_codes, clip
+from toolchain.ops._binary import import_binary, lower_operands
+from toolchain.ops._examples import clip_bounds, size
+from toolchain.ops._sum import simulate_sum, sum_arguments, sum_output_floor
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Sub(Op):
+    """Inputs a and b of one shape; output a - b, clipped to [low, high]."""
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel(
+            "glue_elementwise_sub_s8",
+            "ops/sub.c.j2",
+            ("glue_elementwise_sub_s8.c",),
+            inplace=(0, 1),
+        ),
+    )
+    has_activation: ClassVar[bool] = True
+    is_elementwise: ClassVar[bool] = True
+
+    low: float | None = None
+    high: float | None = None
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """As the first input."""
+        return (types[self.x].shape,)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """a - b, clipped."""
+        total = values[0].astype(np.float64) - values[1]
+        return (clip(total, self.low, self.high).astype(np.float32),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """Both terms at one scale, subtracted, requantised, clamped."""
+        clamp = activation_codes(types[self.y].q, self.low, self.high)
+        return (simulate_sum(self, types, codes, -1, clamp),)
+
+    def output_floor(self, types: Types, constants: Constants) -> float:  # noqa: ARG002
+        """Smallest output scale whose arithmetic stays in int32."""
+        return sum_output_floor(self, types)
+
+    def lower(self, types: Types, constants: Constants) -> Lowered:
+        """A constant operand as int8 codes."""
+        return lower_operands(self, types, constants)
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Requantisation and clamp."""
+        return sum_arguments(self, types, self.low, self.high)
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """Two maps."""
+        shape = (1, size(rng), size(rng), size(rng, 1, 20))
+        low, high = clip_bounds(rng)
+        return Example(cls("sub", ("a", "b"), ("y",), low, high), {"a": shape, "b": shape})
+
+
+@imports("Sub")
+def import_sub(node: Node, b: Builder) -> None:
+    """x - c and c - x per channel are affine with gain 1 and -1."""
+
+    def minus(c: Array) -> tuple[Array, Array]:
+        return np.ones_like(c), -c
+
+    def from_constant(c: Array) -> tuple[Array, Array]:
+        return -np.ones_like(c), c
+
+    import_binary(node, b, Sub, "sub", {0: from_constant, 1: minus})

@@ -1,0 +1,70 @@
+"""Transpose: permute the dimensions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.ir import (
+    Array,
+    Builder,
+    Example,
+    Kernel,
+    Node,
+    Op,
+    SameAs,
+    Types,
+    imports,
+    register,
+)
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Transpose(Op):
+    """y.shape[i] = x.shape[perm[i]]."""
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel("glue_transpose_s8", "ops/transpose.c.j2", ("glue_transpose_s8.c",)),
+    )
+
+    perm: tuple[int, ...]
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """Permuted shape."""
+        shape = types[self.x].shape
+        return (tuple(shape[p] for p in self.perm),)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Permuted values."""
+        return (values[0].transpose(self.perm),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:  # noqa: ARG002
+        """Permuted codes."""
+        return (np.ascontiguousarray(codes[0].transpose(self.perm)),)
+
+    def quant_rule(self, _types: Types) -> SameAs:
+        """As the input."""
+        return SameAs()
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Input dimensions and permutation."""
+        return {"rank": len(self.perm), "dims": types[self.x].shape, "perm": self.perm}
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """A random permutation of 2 to 5 dimensions."""
+        rank = int(rng.integers(2, 6))
+        shape = (1, *(int(n) for n in rng.integers(1, 6, rank - 1)))
+        perm = tuple(int(p) for p in rng.permutation(rank))
+        return Example(cls("transpose", ("x",), ("y",), perm), {"x": shape})
+
+
+@imports("Transpose")
+def import_transpose(node: Node, b: Builder) -> None:
+    """The permutation defaults to reversing all dimensions."""
+    x = b.activation(node.input(0))
+    rank = len(b.shape(x))
+    perm = tuple(int(p) for p in node.attribute("perm", tuple(reversed(range(rank)))))
+    b.emit(Transpose(node.name, (x,), (node.outputs[0],), perm))

@@ -1,0 +1,210 @@
+"""Any function of one variable, and any chain of them, as ONE 256-entry table (R6).
+
+The function is an expression over ("x",): ("const", v), or (name, operand, ...) with the names
+of FUNCTIONS. Rewrites compose expressions, so a chain costs one look-up and one rounding.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from toolchain.ir import (
+    FREE,
+    Array,
+    Builder,
+    Example,
+    Fixed,
+    Kernel,
+    Node,
+    Op,
+    Quant,
+    QuantRule,
+    Target,
+    Types,
+    imports,
+    register,
+)
+from toolchain.ops._examples import size
+
+Expression = tuple[Any, ...]
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
+    "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
+    "tanh": np.tanh,
+}
+
+_FIXED = {
+    "sigmoid": Quant((1.0 / 256,), -128),
+    "tanh": Quant((1.0 / 128,), 0),
+}
+
+
+def evaluate_expression(expression: Expression, x: Array) -> Array:
+    """Value of an expression in float64."""
+    head, *operands = expression
+    if head == "x":
+        return x
+    if head == "const":
+        return np.asarray(float(operands[0]))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return np.asarray(FUNCTIONS[head](*(evaluate_expression(o, x) for o in operands)))
+
+
+def substitute(expression: Expression, inner: Expression) -> Expression:
+    """The expression with `inner` in place of ("x",)."""
+    head, *operands = expression
+    if head == "x":
+        return inner
+    if head == "const":
+        return expression
+    return (head, *(substitute(o, inner) for o in operands))
+
+
+def clip_expression(low: float | None, high: float | None) -> Expression:
+    """min(max(x, low), high), without the bounds that are open (None)."""
+    expression: Expression = ("x",)
+    if low is not None:
+        expression = ("max", expression, ("const", low))
+    if high is not None:
+        expression = ("min", expression, ("const", high))
+    return expression
+
+
+def clip_of(expression: Expression) -> tuple[float | None, float | None] | None:
+    """(low, high) when the expression is what clip_expression makes, else None."""
+    bounds: dict[str, float] = {}
+    for name in ("min", "max"):
+        if expression[0] == name and len(expression) == 3 and expression[2][0] == "const":
+            bounds[name] = float(expression[2][1])
+            expression = expression[1]
+    if expression != ("x",) or not bounds:
+        return None
+    return bounds.get("max"), bounds.get("min")
+
+
+def affine_of(expression: Expression) -> tuple[float, float] | None:
+    """(gain, bias) when the expression is gain * x + bias, else None."""
+    head = expression[0]
+    if head == "x":
+        return 1.0, 0.0
+    if head == "const":
+        return 0.0, float(expression[1])
+    if head not in ("add", "sub", "mul", "div"):
+        return None
+    left, right = affine_of(expression[1]), affine_of(expression[2])
+    if left is None or right is None:
+        return None
+    (a, b), (c, d) = left, right
+    if head in ("add", "sub"):
+        sign = 1 if head == "add" else -1
+        return a + sign * c, b + sign * d
+    if head == "mul" and c == 0:
+        return a * d, b * d
+    if head == "mul" and a == 0:
+        return c * b, d * b
+    if head == "div" and c == 0 and d != 0:
+        return a / d, b / d
+    return None
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Unary(Op):
+    """y = expression(x), element by element."""
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel("glue_lookup_s8", "ops/unary.c.j2", ("glue_lookup_s8.c",), inplace=(0,)),
+    )
+    is_elementwise: ClassVar[bool] = True
+
+    expression: Expression
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """As the input."""
+        return (types[self.x].shape,)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """The expression in float64, broadcast to the input's shape."""
+        result = evaluate_expression(self.expression, values[0].astype(np.float64))
+        return (np.broadcast_to(result, values[0].shape).astype(np.float32),)
+
+    def table(self, types: Types) -> Array:
+        """Output code by input code + 128, int8 [256]; rounds half away from zero."""
+        x, y = types[self.x].q, types[self.y].q
+        real = (np.arange(-128, 128) - x.zero_point) * np.float64(x.scale)
+        scaled = np.nan_to_num(evaluate_expression(self.expression, real) / y.scale)
+        bounded = np.clip(np.broadcast_to(scaled, (256,)), -1024, 1024)
+        codes = np.trunc(bounded + np.copysign(0.5, bounded)) + y.zero_point
+        return np.asarray(np.clip(codes, -128, 127), np.int8)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """One look-up per element."""
+        return (self.table(types)[codes[0].astype(np.int16) + 128],)
+
+    def quant_rule(self, _types: Types) -> QuantRule:
+        """Sigmoid and tanh have the ranges of their functions."""
+        quant = _FIXED.get(self.expression[0])
+        return Fixed(quant) if quant is not None else FREE
+
+    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
+        """The look-up table."""
+        return {"table": self.table(types)}
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """A random function over a random map."""
+        choices: list[Expression] = [
+            ("sigmoid", ("x",)),
+            ("tanh", ("x",)),
+            clip_expression(0.0, None),
+            clip_expression(-0.5, 1.0),
+            ("mul", ("x",), ("sigmoid", ("x",))),
+        ]
+        shape = (1, size(rng), size(rng, 1, 30))
+        return Example(
+            cls("unary", ("x",), ("y",), choices[int(rng.integers(len(choices)))]), {"x": shape}
+        )
+
+
+def emit_unary(node: Node, b: Builder, x: str, expression: Expression) -> None:
+    """Emit output 0 of the node as a function of the tensor `x`."""
+    b.emit(Unary(node.name, (b.activation(x),), (node.outputs[0],), expression))
+
+
+@imports("Relu")
+def import_relu(node: Node, b: Builder) -> None:
+    """max(x, 0); fused into the operator before it where that is legal (R4)."""
+    emit_unary(node, b, node.input(0), clip_expression(0.0, None))
+
+
+@imports("Clip")
+def import_clip(node: Node, b: Builder) -> None:
+    """Bounds are attributes until opset 10, optional inputs since (R16)."""
+    bounds: list[float | None] = []
+    for index, name in enumerate(("min", "max"), start=1):
+        bound = node.attribute(name)
+        if node.input(index):
+            bound = b.required(node, index, f"the bound {name}").reshape(())
+        open_ended = bound is None or abs(float(bound)) > 1e38
+        bounds.append(None if open_ended else float(bound))
+    emit_unary(node, b, node.input(0), clip_expression(bounds[0], bounds[1]))
+
+
+@imports("Sigmoid")
+def import_sigmoid(node: Node, b: Builder) -> None:
+    """1 / (1 + exp(-x))."""
+    emit_unary(node, b, node.input(0), ("sigmoid", ("x",)))
+
+
+@imports("Tanh")
+def import_tanh(node: Node, b: Builder) -> None:
+    """Hyperbolic tangent."""
+    emit_unary(node, b, node.input(0), ("tanh", ("x",)))

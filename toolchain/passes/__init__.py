@@ -1,0 +1,42 @@
+"""Rewrites of the float graph: plain functions Graph -> Graph, in the order of PASSES."""
+
+from collections.abc import Callable, Sequence
+
+from toolchain.errors import InternalError
+from toolchain.ir import Graph, verify
+from toolchain.passes.activations import fuse_activations, fuse_unary
+from toolchain.passes.affine import fold_affine
+from toolchain.passes.pads import fuse_pads
+from toolchain.passes.transposes import sink_views
+from toolchain.passes.views import simplify_views
+
+Pass = Callable[[Graph], Graph]
+
+PASSES: tuple[Pass, ...] = (
+    simplify_views,
+    fuse_pads,
+    sink_views,
+    fold_affine,
+    fuse_activations,
+    fuse_unary,
+    sink_views,
+    fold_affine,
+    fuse_activations,
+    simplify_views,
+)
+
+__all__ = ["PASSES", "Pass", "run"]
+
+
+def run(graph: Graph, passes: Sequence[Pass] = PASSES) -> Graph:
+    """Apply the passes in order; a pass that breaks the graph is named.
+
+    Raises:
+        InternalError: A pass returned a graph that is not well formed.
+    """
+    for rewrite in passes:
+        try:
+            graph = verify(rewrite(graph))
+        except (InternalError, ValueError, KeyError) as error:
+            raise InternalError("fuse", rewrite.__name__, f"broke the graph: {error}") from error
+    return graph

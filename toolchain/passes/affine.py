@@ -1,0 +1,149 @@
+"""Multiplications and additions per channel disappear into the layers around them (R12)."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.ir import Graph, Op
+from toolchain.ops.conv2d import Conv2D
+from toolchain.ops.depthwise import DepthwiseConv2D
+from toolchain.ops.fully_connected import FullyConnected
+from toolchain.ops.reshape import Reshape
+from toolchain.ops.unary import Unary, affine_of
+from toolchain.passes.edit import Edit, everywhere, fresh
+
+Layer = Conv2D | DepthwiseConv2D | FullyConnected
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """y = gain * x + bias per index of the last axis."""
+
+    gain: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+
+def fold_affine(graph: Graph) -> Graph:
+    """Fold per-channel affine operators (batch normalisation, scaling) into layers.
+
+    1. Backwards into the layer before it, when only the affine operator reads that layer and no
+       activation lies between.
+    2. Else forwards into the layer after it, when only that layer reads it; with padding only
+       when the bias is zero, because padded zeros do not pass through the affine operator.
+    Reshapes that keep the last axis may lie between.
+    """
+    return everywhere(_forwards, everywhere(_backwards, graph))
+
+
+def _affine(graph: Graph, op: Op) -> Affine | None:
+    channels = graph.types[op.y].shape[-1]
+    if isinstance(op, Unary):
+        factors = affine_of(op.expression)
+        if factors is None:
+            return None
+        gain, bias = (np.full(channels, f, np.float64) for f in factors)
+        return Affine(gain, bias)
+    if (
+        isinstance(op, DepthwiseConv2D)
+        and op.window.kernel == op.window.stride == (1, 1)
+        and op.window.pads == (0, 0, 0, 0)
+        and graph.types[op.x].shape[-1] == channels
+        and (op.low, op.high) == (None, None)
+    ):
+        gain, bias = (graph.constants[n].astype(np.float64) for n in op.inputs[1:])
+        return Affine(gain.reshape(-1), bias)
+    return None
+
+
+def _backwards(graph: Graph, op: Op) -> Edit | None:
+    affine = _affine(graph, op)
+    if affine is None:
+        return None
+    producers, uses = graph.producers(), graph.uses()
+    channels, name, views = len(affine.gain), op.x, []
+    while uses[name] == 1 and isinstance(view := producers.get(name), Reshape):
+        views.append(view)
+        name = view.x
+        if graph.types[name].shape[-1] != channels:
+            return None
+    layer = producers.get(name)
+    if not isinstance(layer, Layer) or uses[name] != 1 or (layer.low, layer.high) != (None, None):
+        return None
+    w, bias = (graph.constants[n] for n in layer.inputs[1:])
+    gain = np.expand_dims(affine.gain, [i for i in range(w.ndim) if i != layer.channel_axis])
+    folded = _with_constants(graph, layer, w * gain, bias * affine.gain + affine.bias)
+    if not views:
+        return replace(
+            folded, remove=[layer, op], insert=[replace(folded.insert[0], outputs=op.outputs)]
+        )
+    # the affine operator sits behind reshapes: the last reshape now writes its output
+    inner = fresh(graph, f"{op.y}.layer")
+    kind = graph.types[layer.y]
+    origins = {inner: graph.origins[op.y]} if op.y in graph.origins else {}
+    return replace(
+        folded,
+        remove=[layer, *views, op],
+        insert=[
+            replace(folded.insert[0], outputs=(inner,)),
+            Reshape(op.name, (inner,), op.outputs, graph.types[op.y].shape),
+        ],
+        types={**folded.types, inner: kind},
+        origins=origins,
+    )
+
+
+def _forwards(graph: Graph, op: Op) -> Edit | None:
+    affine = _affine(graph, op)
+    if affine is None:
+        return None
+    uses, readers = graph.uses(), graph.consumers()
+    name, views = op.y, []
+    while uses[name] == 1 and readers.get(name) and isinstance(view := readers[name][0], Reshape):
+        views.append(view)
+        name = view.y
+    if uses[name] != 1 or not readers.get(name):
+        return None
+    layer = readers[name][0]
+    if not isinstance(layer, Layer) or name != layer.x:
+        return None
+    if not isinstance(layer, FullyConnected) and (any(layer.window.pads) and np.any(affine.bias)):
+        return None
+    depth = graph.types[name].shape[-1]
+    if depth % len(affine.gain):
+        return None
+    gain, shift = (np.tile(v, depth // len(affine.gain)) for v in (affine.gain, affine.bias))
+    w, bias = (graph.constants[n].astype(np.float64) for n in layer.inputs[1:])
+    if isinstance(layer, DepthwiseConv2D):
+        gain, shift = (np.repeat(v, w.shape[3] // depth) for v in (gain, shift))
+        bias = bias + (w * shift).sum(axis=(0, 1, 2))
+    else:
+        bias = bias + (w * shift).reshape(len(w), -1).sum(axis=1)
+    edit = _with_constants(graph, layer, w * gain, bias)
+    if not views:
+        return replace(
+            edit,
+            remove=[op, layer],
+            insert=[replace(edit.insert[0], inputs=(op.x, *edit.insert[0].inputs[1:]))],
+        )
+    return replace(
+        edit,
+        remove=[op, *views, layer],
+        insert=[replace(views[-1], inputs=(op.x,)), *edit.insert],
+    )
+
+
+def _with_constants(
+    graph: Graph, layer: Layer, weights: NDArray[np.float64], bias: NDArray[np.float64]
+) -> Edit:
+    names = [fresh(graph, f"{n}.folded") for n in layer.inputs[1:]]
+    kinds = [graph.types[n] for n in layer.inputs[1:]]
+    return Edit(
+        [layer],
+        [replace(layer, inputs=(layer.x, *names))],
+        types=dict(zip(names, kinds, strict=True)),
+        constants={
+            names[0]: weights.astype(np.float32),
+            names[1]: bias.astype(np.float32),
+        },
+    )

@@ -1,0 +1,119 @@
+"""Move transposes and reshapes towards the outputs until they meet and cancel (R19)."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from toolchain.ir import Graph, Op
+from toolchain.ops.fully_connected import FullyConnected
+from toolchain.ops.reshape import Reshape
+from toolchain.ops.transpose import Transpose
+from toolchain.passes.edit import Edit, everywhere, fresh, inverse, moved, same_origin
+from toolchain.passes.views import simplify_views
+
+
+def sink_views(graph: Graph) -> Graph:
+    """Move layout changes below the operators that do not care.
+
+    1. op(transpose(x)...) is transpose(op'(x)...) when every activation operand is transposed
+       alike; constant operands are transposed instead.
+    2. op(reshape(x)...) is reshape(op(x)...) for element-wise operators.
+    3. A fully connected layer over a flattened transpose has its weights permuted instead.
+    """
+    return simplify_views(everywhere(_sink, simplify_views(graph)))
+
+
+def _sink(graph: Graph, op: Op) -> Edit | None:
+    if isinstance(op, FullyConnected):
+        return _permute_weights(graph, op)
+    if isinstance(op, Transpose | Reshape) or len(op.outputs) != 1:
+        return None
+    producers = graph.producers()
+    sources = [producers.get(x) for x in graph.activations(op)]
+    if not sources:
+        return None
+    first = sources[0]
+    if isinstance(first, Transpose):
+        alike = all(isinstance(s, Transpose) and s.perm == first.perm for s in sources)
+        return _sink_transpose(graph, op, first.perm) if alike else None
+    if isinstance(first, Reshape) and op.is_elementwise:
+        shapes = {graph.types[s.x].shape if isinstance(s, Reshape) else None for s in sources}
+        return _sink_reshape(graph, op) if len(shapes) == 1 and None not in shapes else None
+    return None
+
+
+def _sink_transpose(graph: Graph, op: Op, perm: tuple[int, ...]) -> Edit | None:
+    moved_op = op.permuted(perm)
+    if moved_op is None:
+        return None
+    back = inverse(perm)
+    producers, names, constants = graph.producers(), {}, {}
+    for x in op.inputs:
+        if graph.is_constant(x):
+            names[x] = fresh(graph, f"{x}.moved")
+            constants[names[x]] = np.ascontiguousarray(graph.constants[x].transpose(back))
+        else:
+            names[x] = producers[x].x
+    inner = fresh(graph, f"{op.y}.moved")
+    shape = tuple(graph.types[op.y].shape[p] for p in back)
+    types = {inner: graph.types[op.y].with_shape(shape)}
+    types |= {n: graph.types[op.y].with_shape(c.shape) for n, c in constants.items()}
+    return Edit(
+        [op],
+        [
+            replace(moved_op.renamed(names), outputs=(inner,)),
+            Transpose(op.name, (inner,), op.outputs, perm),
+        ],
+        types,
+        constants,
+        moved(graph, op.y, back, inner),
+    )
+
+
+def _sink_reshape(graph: Graph, op: Op) -> Edit:
+    producers, names, constants = graph.producers(), {}, {}
+    source = graph.types[producers[graph.activations(op)[0]].x].shape
+    for x in op.inputs:
+        if graph.is_constant(x):
+            names[x] = fresh(graph, f"{x}.moved")
+            constants[names[x]] = graph.constants[x].reshape(source)
+        else:
+            names[x] = producers[x].x
+    inner = fresh(graph, f"{op.y}.moved")
+    kind = graph.types[op.y].with_shape(source)
+    return Edit(
+        [op],
+        [
+            replace(op.renamed(names), outputs=(inner,)),
+            Reshape(op.name, (inner,), op.outputs, graph.types[op.y].shape),
+        ],
+        {inner: kind, **dict.fromkeys(constants, kind)},
+        constants,
+        same_origin(graph, op.y, inner),
+    )
+
+
+def _permute_weights(graph: Graph, op: FullyConnected) -> Edit | None:
+    """Case 3: reshape to [1, K] of a transpose; column order of the weights takes it over."""
+    flat = graph.producers().get(op.x)
+    if not isinstance(flat, Reshape) or graph.types[op.x].shape[:-1] != (1,):
+        return None
+    turn = graph.producers().get(flat.x)
+    if not isinstance(turn, Transpose):
+        return None
+    shape = graph.types[turn.y].shape
+    w = graph.constants[op.inputs[1]]
+    # axes of the weights: output, then the transposed input's; bring them to the input's own order
+    columns = w.reshape(len(w), *shape).transpose(0, *(1 + i for i in inverse(turn.perm)))
+    inner, weights = fresh(graph, f"{op.x}.moved"), fresh(graph, f"{op.inputs[1]}.moved")
+    kind = graph.types[op.x]
+    return Edit(
+        [op],
+        [
+            Reshape(flat.name, turn.inputs, (inner,), kind.shape),
+            replace(op, inputs=(inner, weights, op.inputs[2])),
+        ],
+        {inner: kind, weights: graph.types[op.inputs[1]]},
+        {weights: np.ascontiguousarray(columns.reshape(w.shape))},
+        same_origin(graph, turn.x, inner),
+    )

@@ -1,0 +1,550 @@
+"""The corridor: the only file that knows every room."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import onnx
+from onnx import ModelProto
+
+from toolchain import passes
+from toolchain.board import Board, load_board
+from toolchain.check.compare import Comparison, Gates, judge
+from toolchain.check.reference import LayerErrors
+from toolchain.emit import (
+    FirmwareModel,
+    LayerInfo,
+    ModelCode,
+    Port,
+    identifier,
+    write_code,
+    write_firmware,
+    write_model,
+)
+from toolchain.errors import GateFailed, InputRefused
+from toolchain.frontend.inputs import InputSpec, model_inputs
+from toolchain.frontend.load import load_model
+from toolchain.frontend.read import Imported, read
+from toolchain.frontend.samples import Samples, load_samples
+from toolchain.frontend.session import FloatSession
+from toolchain.ir import Array, Graph, Target
+from toolchain.ir.execute import simulate
+from toolchain.ir.fixedpoint import dequantize
+from toolchain.ir.fixedpoint import quantize as to_codes
+from toolchain.ir.serialize import save_graph
+from toolchain.ir.text import graph_text
+from toolchain.plan import Plan, check_plan, plan_memory, schedule
+from toolchain.project import (
+    MANIFEST,
+    MODEL,
+    BufferFacts,
+    LayerFacts,
+    Manifest,
+    Project,
+    written_aside,
+)
+from toolchain.quant.calibrate import Method, calibrate
+from toolchain.quant.quantize import calibrated_tensors, quantize
+from toolchain.select import Choice, select_kernels
+
+Progress = Callable[[str, int, int], None]
+"""Called with (stage, done, total) while something takes long."""
+
+STORED_SAMPLES = 16
+
+
+def silent(_stage: str, _done: int, _total: int) -> None:
+    """Progress that goes nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """What a user may choose when converting.
+
+    Args:
+        method: How ranges follow from the calibration data.
+        percentile: Share of values to keep, in percent, for method "percentile".
+        max_samples: Use at most so many calibration samples; None uses all.
+        pixel_scale: Real value of one step of 8-bit pixel data.
+        shapes: Input shapes for models with symbolic dimensions.
+        outputs: Outputs to keep; empty keeps all float ones.
+        prefix: Prefix of files and symbols; "" makes one from the file's name.
+        cmsis_nn_dir: A copy of Arm's CMSIS-NN to link.
+        stack_bytes: Stack to reserve.
+        keep_inputs: Inputs survive a run.
+        gates: Constraints on the integer model over the calibration data; None checks nothing.
+        force: Replace an earlier project.
+    """
+
+    method: Method = "minmax"
+    percentile: float = 99.99
+    max_samples: int | None = None
+    pixel_scale: float = 1.0
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    prefix: str = ""
+    cmsis_nn_dir: Path | None = None
+    stack_bytes: int = 2048
+    keep_inputs: bool = False
+    gates: Gates | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A quantised graph with its kernels and its memory."""
+
+    graph: Graph
+    choices: Mapping[str, Choice]
+    plan: Plan
+    warnings: tuple[str, ...]
+
+
+def inspect(
+    model_path: Path, board_name: str | None, shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[Imported, Graph, Board | None]:
+    """Read a model without data: (what was imported, the fused float graph, the board)."""
+    board = load_board(board_name) if board_name else None
+    imported = read(load_model(model_path), model_path.stem, shapes)
+    return imported, passes.run(imported.graph), board
+
+
+def convert(
+    model_path: Path,
+    calib: Path,
+    board_name: str,
+    directory: Path,
+    options: ConvertOptions | None = None,
+    progress: Progress = silent,
+) -> Project:
+    """Convert an ONNX model to a C project.
+
+    Args:
+        model_path: ONNX file.
+        calib: Calibration data (see load_samples).
+        board_name: Name of a board, or a board file.
+        directory: Output folder; written aside and renamed when complete.
+        options: Choices; the defaults suit most.
+        progress: Told about long work.
+
+    Raises:
+        InputRefused: The model, the data, the board or the folder cannot be used.
+        GateFailed: The integer model misses a gate; nothing was written.
+    """
+    options = options or ConvertOptions()
+    board = load_board(board_name)
+    with written_aside(directory, force=options.force) as aside:
+        model = load_model(model_path)
+        imported = read(model, model_path.stem, options.shapes, options.outputs)
+        graph = passes.run(imported.graph)
+        samples = load_samples(
+            calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
+        )
+        target = Target(board.isa, options.cmsis_nn_dir is not None)
+        planned = _integers(graph, model, samples, target, options, progress)
+        _refuse_what_does_not_fit(planned, board, options.stack_bytes)
+        if options.gates is not None:
+            _require(model, planned.graph, samples, options.gates, progress)
+        prefix = identifier(options.prefix or model_path.stem)
+        code = write_code(planned.graph, planned.choices, planned.plan, target, prefix)
+        digest = sha256(model_path.read_bytes()).hexdigest()
+        facts = {
+            "model": f"{model_path.name}, sha256 {digest}",
+            "board": f"{board.name} ({board.description})",
+            "tool": f"onnx2mcu {tool_version()}",
+        }
+        write_model(aside, code, facts)
+        write_firmware(aside, _firmware(code), board, options.cmsis_nn_dir, options.stack_bytes)
+        notes = (*imported.notes, *samples.warnings)
+        manifest = _manifest(code, planned, board, model_path, digest, samples, notes, options)
+        _write_records(aside, model, planned.graph, samples, manifest)
+    return Project(directory)
+
+
+def _integers(
+    graph: Graph,
+    model: ModelProto,
+    samples: Samples,
+    target: Target,
+    options: ConvertOptions,
+    progress: Progress,
+) -> Planned:
+    """Calibrate, quantise, select kernels, schedule, plan memory."""
+    if samples.codes:
+        raise InputRefused(
+            "calibrate", "", "the calibration data are int8 codes", "give real values"
+        )
+    tensors = calibrated_tensors(graph)
+    ranges = calibrate(
+        FloatSession(model, tensors),
+        samples,
+        tensors,
+        options.method,
+        options.percentile,
+        lambda done, total: progress("calibrate", done, total),
+    )
+    quantized = quantize(graph, ranges)
+    ordered = schedule(quantized.graph)
+    choices = select_kernels(ordered, target)
+    plan = plan_memory(ordered, choices, target.alignment, options.keep_inputs)
+    check_plan(ordered, choices, plan, target.alignment)
+    return Planned(ordered, choices, plan, quantized.warnings)
+
+
+def _refuse_what_does_not_fit(planned: Planned, board: Board, stack_bytes: int) -> None:
+    plan, ram, flash = planned.plan, board.ram, board.flash
+    need = plan.arena_bytes + stack_bytes
+    if need > ram.bytes:
+        raise InputRefused(
+            "plan",
+            board.name,
+            f"the model needs {need:,} bytes of RAM (arena {plan.arena_bytes:,}, stack "
+            f"{stack_bytes:,}); {ram.name} has {ram.bytes:,}. The peak is at {plan.peak_step}",
+            "use a smaller input or fewer channels there, or a board with more RAM",
+        )
+    weights = sum(int(c.nbytes) for c in planned.graph.constants.values())
+    if weights > flash.bytes:
+        largest = max(planned.graph.constants, key=lambda n: planned.graph.constants[n].nbytes)
+        raise InputRefused(
+            "plan",
+            board.name,
+            f"the weights take {weights:,} bytes of flash; {flash.name} has {flash.bytes:,}. "
+            f"The largest tensor is {largest}",
+            "use a smaller model, or a board with more flash",
+        )
+
+
+def _require(
+    model: ModelProto, graph: Graph, samples: Samples, gates: Gates, progress: Progress
+) -> None:
+    verdict = evaluate(model, graph, samples, gates=gates, progress=progress).comparison
+    if not verdict.passed:
+        raise GateFailed("convert", "", "; ".join(verdict.reasons), "nothing was written")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The integer model over a data set.
+
+    Args:
+        comparison: Against the float model (and the firmware, when its codes were given).
+        layers: SQNR in dB of every layer, in order of execution.
+    """
+
+    comparison: Comparison
+    layers: tuple[tuple[str, float], ...]
+
+
+def evaluate(
+    model: ModelProto,
+    graph: Graph,
+    samples: Samples,
+    *,
+    firmware: Mapping[str, Array] | None = None,
+    gates: Gates | None = None,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Compare the integer model with the float model, and with the firmware's codes.
+
+    Args:
+        model: The original model.
+        graph: The integer graph.
+        samples: Inputs, real values or codes.
+        firmware: Codes the firmware gave, [N, ...] by output.
+        gates: Constraints.
+        progress: Told after each sample.
+    """
+    computed = [y for op in graph.ops if not op.is_view for y in op.outputs]
+    layers = {y: graph.origins[y] for y in computed if y in graph.origins}
+    wanted = [graph.origins[y].tensor for y in graph.outputs]
+    session = FloatSession(model, [*(o.tensor for o in layers.values()), *wanted])
+    errors = LayerErrors()
+    names = {y: op.name for op in graph.ops for y in op.outputs}
+    columns: dict[str, tuple[list[Array], list[Array]]] = {y: ([], []) for y in graph.outputs}
+    for index, sample in enumerate(samples):
+        codes = input_codes(graph, sample)
+        reals = (
+            {x: dequantize(codes[x], graph.types[x].q) for x in codes} if samples.codes else sample
+        )
+        reference, values = session.run(reals), simulate(graph, codes)
+        for y, origin in layers.items():
+            kind = graph.types[y]
+            expected = origin.view(reference[origin.tensor], kind.shape)
+            errors.update(names[y], expected, dequantize(values[y], kind.q))
+        for y, (floats, integers) in columns.items():
+            floats.append(reference[graph.origins[y].tensor].reshape(graph.types[y].shape))
+            integers.append(values[y])
+        progress("compare", index + 1, len(samples))
+    outputs_float = {y: np.concatenate(f) for y, (f, _) in columns.items()}
+    outputs_codes = {y: np.concatenate(c) for y, (_, c) in columns.items()}
+    comparison = judge(
+        outputs_float,
+        {y: dequantize(c, graph.types[y].q) for y, c in outputs_codes.items()},
+        codes=outputs_codes,
+        firmware=firmware,
+        labels=samples.labels,
+        gates=gates,
+        worst_layers=errors.worst(3),
+    )
+    ordered = dict.fromkeys(names[y] for y in layers)
+    return Evaluation(comparison, tuple((n, errors.sqnr_db(n)) for n in ordered))
+
+
+def input_codes(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
+    """The int8 codes of one sample; codes pass through."""
+    return {
+        x: sample[x] if sample[x].dtype == np.int8 else to_codes(sample[x], graph.types[x].q)
+        for x in graph.inputs
+    }
+
+
+def _firmware(code: ModelCode) -> FirmwareModel:
+    return FirmwareModel(
+        code.prefix,
+        tuple(Port(p.name, p.ident, p.nbytes) for p in code.inputs),
+        tuple(Port(p.name, p.ident, p.nbytes) for p in code.outputs),
+        tuple(LayerInfo(layer.op.name, layer.outputs) for layer in code.layers),
+        code.plan.arena_bytes,
+        code.sources,
+    )
+
+
+def _manifest(
+    code: ModelCode,
+    planned: Planned,
+    board: Board,
+    model_path: Path,
+    digest: str,
+    samples: Samples,
+    notes: tuple[str, ...],
+    options: ConvertOptions,
+) -> Manifest:
+    graph, plan = planned.graph, planned.plan
+    layers = []
+    for layer in code.layers:
+        op, choice = layer.op, planned.choices[layer.op.y]
+        constants = sum(int(graph.constants[x].nbytes) for x in op.inputs if x in graph.constants)
+        layers.append(
+            LayerFacts(
+                name=op.name,
+                op=type(op).__name__,
+                kernel=choice.kernel.name,
+                macs=op.macs(graph.types),
+                shape=graph.types[op.y].shape,
+                weights_bytes=constants,
+                scratch_bytes=choice.scratch,
+                rejected=choice.rejected,
+            )
+        )
+    return Manifest(
+        tool=tool_version(),
+        prefix=code.prefix,
+        source=model_path.name,
+        model_sha256=digest,
+        board=board.name,
+        library="cmsis-nn" if options.cmsis_nn_dir else "cmsis_glue",
+        calibration=options.method,
+        calibration_samples=len(samples),
+        arena_bytes=plan.arena_bytes,
+        arena_lower_bound=plan.lower_bound,
+        arena_optimal=plan.optimal,
+        peak_layer=plan.peak_step,
+        weights_bytes=code.constant_bytes,
+        stack_bytes=options.stack_bytes,
+        macs=sum(layer.macs for layer in layers),
+        layers=tuple(layers),
+        buffers=tuple(
+            BufferFacts(
+                name=b.name,
+                tensors=tuple(b.tensors),
+                offset=b.offset,
+                nbytes=b.nbytes,
+                first=b.first,
+                last=b.last,
+            )
+            for b in plan.buffers
+        ),
+        notes=notes,
+        warnings=planned.warnings,
+        shapes=dict(options.shapes),
+    )
+
+
+def _write_records(
+    directory: Path, model: ModelProto, graph: Graph, samples: Samples, manifest: Manifest
+) -> None:
+    """The manifest, and what later commands need: model, integer graph, a few samples."""
+    folder = directory / MODEL
+    folder.mkdir()
+    onnx.save(model, folder / "model.onnx")
+    save_graph(graph, folder)
+    (folder / "graph.txt").write_text(graph_text(graph))
+    rows = [input_codes(graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)]
+    arrays = {f"input{i}": np.stack([row[x] for row in rows]) for i, x in enumerate(graph.inputs)}
+    np.savez_compressed(folder / "samples.npz", **arrays)  # type: ignore[arg-type]
+    text = msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=1)
+    (directory / MANIFEST).write_bytes(text + b"\n")
+
+
+def tool_version() -> str:
+    """Version of the installed tool."""
+    try:
+        return version("onnx2mcu")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def input_specs(project: Project) -> list[InputSpec]:
+    """The inputs of a project's model, with the shapes it was converted with."""
+    specs, _ = model_inputs(onnx.load(project.model_path), project.manifest.shapes)
+    return specs
+
+
+@dataclass(frozen=True, slots=True)
+class Emulation:
+    """A run of the firmware in an emulator.
+
+    Args:
+        emulator: Engine.
+        core: Core it emulated.
+        samples: Number of inferences.
+        instructions: Executed instructions per inference, mean over the samples.
+        stack_bytes: Most stack that was used.
+        layers: (name, instructions per inference) of every layer.
+        outputs: File with the int8 codes [N, ...] of every output.
+        codes: The same codes.
+    """
+
+    emulator: str
+    core: str
+    samples: int
+    instructions: int
+    stack_bytes: int
+    layers: tuple[tuple[str, int], ...]
+    outputs: Path
+    codes: Mapping[str, Array]
+
+
+def build(directory: Path) -> BuildResult:
+    """Compile a project for its board and for the emulator.
+
+    Raises:
+        InputRefused: There is no project, or no compiler.
+        RunFailed: It does not compile, or does not fit.
+    """
+    Project(directory)
+    return build_project(directory)
+
+
+def emulate(
+    directory: Path,
+    data: Path | None = None,
+    emulator: str = "auto",
+    max_samples: int | None = None,
+    timeout_s: float = 600.0,
+) -> Emulation:
+    """Build a project and run its firmware on every sample, in one boot.
+
+    Args:
+        directory: The project.
+        data: Samples; None takes the few that `convert` stored.
+        emulator: "auto", "renode", "qemu" or "unicorn".
+        max_samples: Run at most so many.
+        timeout_s: Wall time limit of the emulator.
+
+    Raises:
+        InputRefused: No project, no such data, no emulator.
+        RunFailed: The firmware crashed, hung, or a kernel refused its arguments.
+    """
+    project = Project(directory)
+    graph = project.graph()
+    if data is None:
+        samples = project.samples()[:max_samples]
+    else:
+        source = load_samples(data, input_specs(project), max_samples, "emulate")
+        samples = [input_codes(graph, sample) for sample in source]
+    return _emulate(project, graph, samples, emulator, timeout_s)
+
+
+def _emulate(
+    project: Project,
+    graph: Graph,
+    samples: list[dict[str, Array]],
+    emulator: str,
+    timeout_s: float,
+) -> Emulation:
+    manifest, board = project.manifest, load_board(project.manifest.board)
+    engine = choose(emulator, board)
+    built = build_project(project.directory)
+    result = engine.run(
+        RunRequest(
+            elf=built.elf_for(engine.name),
+            board=board,
+            samples=[b"".join(s[x].tobytes() for x in graph.inputs) for s in samples],
+            input_bytes=sum(graph.types[x].nbytes for x in graph.inputs),
+            output_bytes=sum(graph.types[y].nbytes for y in graph.outputs),
+            layers=tuple(layer.name for layer in manifest.layers),
+            timeout_s=timeout_s,
+        )
+    )
+    codes = _split_outputs(graph, result.outputs)
+    path = project.directory / "outputs.npz"
+    np.savez_compressed(path, **codes)  # type: ignore[arg-type]
+    per_layer = result.instructions.mean(axis=0)
+    names = [layer.name for layer in manifest.layers]
+    return Emulation(
+        result.emulator,
+        result.core,
+        len(samples),
+        round(float(per_layer.sum())),
+        result.stack_bytes,
+        tuple((n, round(float(c))) for n, c in zip(names, per_layer, strict=True)),
+        path,
+        codes,
+    )
+
+
+def _split_outputs(graph: Graph, outputs: Sequence[bytes]) -> dict[str, Array]:
+    """Bytes of all outputs, sample after sample, as one array [N, ...] per output."""
+    rows = np.frombuffer(b"".join(outputs), np.int8).reshape(len(outputs), -1)
+    codes, start = {}, 0
+    for y in graph.outputs:
+        kind = graph.types[y]
+        codes[y] = rows[:, start : start + kind.nbytes].reshape(-1, *kind.shape[1:])
+        start += kind.nbytes
+    return codes
+
+
+def compare(
+    directory: Path,
+    data: Path,
+    gates: Gates | None = None,
+    emulator: str = "auto",
+    max_samples: int | None = None,
+    timeout_s: float = 600.0,
+    progress: Progress = silent,
+) -> tuple[Evaluation, Emulation]:
+    """Run the firmware, the integer model and the float model on the same samples.
+
+    Returns:
+        The two judgements (firmware against integer model, integer model against float), and
+        the run.
+    """
+    project = Project(directory)
+    graph = project.graph()
+    samples = load_samples(data, input_specs(project), max_samples, "compare")
+    codes = [input_codes(graph, sample) for sample in samples]
+    run = _emulate(project, graph, codes, emulator, timeout_s)
+    evaluation = evaluate(
+        load_model(project.model_path),
+        graph,
+        samples,
+        firmware=run.codes,
+        gates=gates,
+        progress=progress,
+    )
+    return evaluation, run

@@ -1,0 +1,164 @@
+"""A converted project on disk: its manifest and the files the later commands read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from toolchain.errors import InputRefused
+from toolchain.ir import Array, Graph
+from toolchain.ir.serialize import load_graph
+
+MANIFEST = "manifest.json"
+MODEL = "model"
+"""Folder of the original model, the integer graph and a few samples."""
+
+
+class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One kernel call as `convert` reports it."""
+
+    name: str
+    op: str
+    kernel: str
+    macs: int
+    shape: tuple[int, ...]
+    weights_bytes: int
+    scratch_bytes: int
+    rejected: tuple[str, ...] = ()
+
+
+class BufferFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One block of the arena: its tensors, where it is, and the steps during which it lives."""
+
+    name: str
+    tensors: tuple[str, ...]
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What was converted, how, and what came out; manifest.json."""
+
+    tool: str
+    prefix: str
+    source: str
+    model_sha256: str
+    board: str
+    library: str
+    calibration: str
+    calibration_samples: int
+    arena_bytes: int
+    arena_lower_bound: int
+    arena_optimal: bool
+    peak_layer: str
+    weights_bytes: int
+    stack_bytes: int
+    macs: int
+    layers: tuple[LayerFacts, ...]
+    buffers: tuple[BufferFacts, ...]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    shapes: dict[str, tuple[int, ...]] = {}
+
+
+class Project:
+    """A project folder that exists.
+
+    Args:
+        directory: The folder `convert` wrote.
+
+    Raises:
+        InputRefused: The folder holds no project.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        path = directory / MANIFEST
+        try:
+            self.manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        except OSError as error:
+            raise InputRefused(
+                "project",
+                str(directory),
+                f"there is no {MANIFEST}",
+                "make the project with onnx2mcu convert",
+            ) from error
+        except msgspec.MsgspecError as error:
+            raise InputRefused(
+                "project", str(path), f"not a manifest of this version ({error})", "convert again"
+            ) from error
+
+    @property
+    def model_path(self) -> Path:
+        """The original ONNX model."""
+        return self.directory / MODEL / "model.onnx"
+
+    def graph(self) -> Graph:
+        """The integer graph the firmware was generated from."""
+        return load_graph(self.directory / MODEL)
+
+    def samples(self) -> list[dict[str, Array]]:
+        """A few calibration samples as int8 codes, for runs without data."""
+        with np.load(self.directory / MODEL / "samples.npz") as stored:
+            arrays = [stored[f"input{i}"] for i in range(len(stored.files))]
+        names = self.graph().inputs
+        return [dict(zip(names, codes, strict=True)) for codes in zip(*arrays, strict=True)]
+
+
+@contextmanager
+def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:
+    """A temporary folder beside `directory` that takes its place when the block succeeds.
+
+    Args:
+        directory: Folder to be; must not exist, be empty, or, with `force`, hold a project.
+        force: Replace an earlier project.
+
+    Raises:
+        InputRefused: The folder is in use, or cannot be written.
+    """
+    target = directory.absolute()
+    _check_target(target, force)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise InputRefused(
+            "write", str(directory), f"cannot be written: {error.strerror}", "choose another folder"
+        ) from error
+    try:
+        aside.chmod(0o777 & ~_umask())
+        yield aside
+        if target.exists():
+            shutil.rmtree(target)
+        aside.rename(target)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _check_target(target: Path, force: bool) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise InputRefused("write", str(target), "is a file", "choose another output folder")
+    if not any(target.iterdir()):
+        return
+    is_project = (target / MANIFEST).is_file()
+    if force and is_project:
+        return
+    hint = "choose another folder" + (", or replace the project with --force" if is_project else "")
+    raise InputRefused("write", str(target), "the output folder is in use", hint)

@@ -1,0 +1,1 @@
+"""From float ranges to int8: calibration and quantisation."""

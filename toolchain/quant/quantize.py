@@ -1,0 +1,169 @@
+"""Ranges to an int8 graph: every activation gets its scale, every constant becomes integers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import floor
+
+import numpy as np
+
+from toolchain.errors import InternalError
+from toolchain.ir import (
+    DType,
+    Fixed,
+    Graph,
+    Op,
+    Quant,
+    SameAs,
+    Stage,
+    TensorType,
+    verify,
+)
+from toolchain.ir.fixedpoint import quant_from_range
+from toolchain.ops.concat import Concat
+from toolchain.ops.unary import Unary
+from toolchain.quant.calibrate import Range
+
+CONCAT_RATIO = 16.0
+"""Ranges of concatenated tensors that differ by more than this lose bits worth a warning (R5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """The int8 graph and sentences for the user."""
+
+    graph: Graph
+    warnings: tuple[str, ...]
+
+
+def calibrated_tensors(graph: Graph) -> tuple[str, ...]:
+    """ONNX tensors whose ranges quantize() needs."""
+    names = [*graph.inputs]
+    for op in graph.ops:
+        if not isinstance(op.quant_rule(graph.types), SameAs | Fixed):
+            names += op.outputs
+    return tuple(dict.fromkeys(_origin(graph, name) for name in names))
+
+
+def quantize(graph: Graph, ranges: Mapping[str, Range]) -> Quantized:
+    """Turn a float graph into the same graph on int8 codes.
+
+    1. Concat: an input nobody else reads takes the output's scale at its source; any other input
+       is requantised by a table (R5).
+    2. Activations take their scale from calibration, from their input, or from their operator.
+       A scale below what the operator's integer arithmetic can hold is raised (R33).
+    3. Constants become int8 or int32 by their operator's own rule.
+
+    Args:
+        graph: Float graph after the passes.
+        ranges: Range of every tensor of calibrated_tensors(graph), by ONNX name.
+    """
+    graph, tied, warnings = _unify_concats(graph, ranges)
+    types = _assign(graph, ranges, tied)
+    ops: list[Op] = []
+    constants: dict[str, np.ndarray] = {}
+    for op in graph.ops:
+        lowered = op.lower(types, graph.constants)
+        ops.append(lowered.op)
+        warnings += lowered.warnings
+        for name, (value, kind) in lowered.constants.items():
+            constants[name], types[name] = value, kind
+    done = replace(graph, types=types).with_ops(ops, types, constants)
+    return Quantized(verify(done, Stage.QUANTIZED), tuple(warnings))
+
+
+def _origin(graph: Graph, name: str) -> str:
+    if name not in graph.origins:
+        raise InternalError("quantise", name, "this tensor has no counterpart in the ONNX model")
+    return graph.origins[name].tensor
+
+
+def _assign(
+    graph: Graph, ranges: Mapping[str, Range], tied: Mapping[str, str]
+) -> dict[str, TensorType]:
+    types = dict(graph.types)
+
+    def give(name: str, quant: Quant) -> None:
+        types[name] = replace(types[name], dtype=DType.INT8, quant=quant)
+
+    def measured(name: str, minimum: float = 0.0) -> Quant:
+        span = ranges[_origin(graph, tied.get(name, name))]
+        return _at_least(quant_from_range(span.low, span.high), span, minimum)
+
+    for name in graph.inputs:
+        give(name, measured(name))
+    for op in graph.ops:
+        rule = op.quant_rule(types)
+        for name in op.outputs:
+            if isinstance(rule, SameAs):
+                give(name, types[op.inputs[rule.index]].q)
+            elif isinstance(rule, Fixed):
+                give(name, rule.quant)
+            else:
+                give(name, measured(name, op.output_floor(types, graph.constants)))
+    return types
+
+
+def _at_least(quant: Quant, span: Range, minimum: float) -> Quant:
+    """The same range at a coarser scale, when the arithmetic needs one."""
+    if quant.scale >= minimum:
+        return quant
+    scale = float(np.float32(minimum * (1 + 2.0**-20)))
+    zero = floor(-128 - min(span.low, 0.0) / scale + 0.5)
+    return Quant((scale,), min(max(zero, -128), 127))
+
+
+def _unify_concats(
+    graph: Graph, ranges: Mapping[str, Range]
+) -> tuple[Graph, dict[str, str], list[str]]:
+    """Case 1: (graph with tables before concats, tensors tied to a concat's range, warnings)."""
+    tied: dict[str, str] = {}
+    warnings: list[str] = []
+    ops: list[Op] = []
+    types = dict(graph.types)
+    for op in graph.ops:
+        if not isinstance(op, Concat):
+            ops.append(op)
+            continue
+        warnings += _spread(graph, op, ranges)
+        names = {}
+        for x in graph.activations(op):
+            source = _free_source(graph, x)
+            if source is not None and source not in tied:
+                tied[source] = tied.get(op.y, op.y)
+            elif tied.get(source or x) != op.y:
+                names[x] = f"{x}.as.{op.y}"
+                types[names[x]] = types[x]
+                tied[names[x]] = op.y
+                ops.append(Unary(op.name, (x,), (names[x],), ("x",)))
+        ops.append(op.renamed(names) if names else op)
+    return graph.with_ops(ops, types), tied, warnings
+
+
+def _free_source(graph: Graph, name: str) -> str | None:
+    """The tensor whose scale decides that of `name`, if only this path reads it."""
+    producers, uses = graph.producers(), graph.uses()
+    while uses[name] == 1 and (op := producers.get(name)) is not None:
+        rule = op.quant_rule(graph.types)
+        if isinstance(rule, Fixed) or isinstance(op, Concat):
+            return None
+        if not isinstance(rule, SameAs):
+            return name
+        name = op.inputs[rule.index]
+    return None
+
+
+def _spread(graph: Graph, op: Concat, ranges: Mapping[str, Range]) -> list[str]:
+    spans = {}
+    for x in graph.activations(op):
+        source = graph.origins.get(x)
+        if source is not None and source.tensor in ranges:
+            span = ranges[source.tensor]
+            spans[x] = max(abs(span.low), abs(span.high))
+    if len(spans) < 2 or min(spans.values()) * CONCAT_RATIO >= max(spans.values()):
+        return []
+    small = min(spans, key=lambda n: spans[n])
+    return [
+        f"{op.name}: the range of {small} is {max(spans.values()) / max(spans[small], 1e-30):.0f} "
+        "times smaller than the largest it is concatenated with; it keeps few bits. "
+        "Separate outputs would keep them all"
+    ]

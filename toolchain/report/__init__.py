@@ -1,0 +1,1 @@
+"""What the user sees: tables on the terminal, JSON, one HTML page."""

@@ -1,0 +1,17 @@
+"""Build the generated project and run it in an emulator."""
+
+from toolchain.run.build import BuildResult, build
+from toolchain.run.elf import Elf, Sizes
+from toolchain.run.emulator import Emulator, Kind, RunRequest, RunResult, choose
+
+__all__ = [
+    "BuildResult",
+    "Elf",
+    "Emulator",
+    "Kind",
+    "RunRequest",
+    "RunResult",
+    "Sizes",
+    "build",
+    "choose",
+]

@@ -1,0 +1,133 @@
+"""Compile a generated project with CMake and Ninja."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolchain.board import Board
+from toolchain.errors import RunFailed
+from toolchain.run.elf import Elf
+
+COMPILER = "arm-none-eabi-gcc"
+_APT = {
+    COMPILER: "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
+    "cmake": "pip install cmake",
+    "ninja": "pip install ninja",
+}
+_SHOWN_LINES = 8
+_TELLING = re.compile(r"error:|undefined reference|overflowed|will not fit|CMake Error|fatal:")
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """The programs of a project.
+
+    Attributes:
+        directory: Folder of the build.
+        firmware: The example program at the board's addresses: the one to measure and to flash.
+        emulation: The harness for QEMU and Unicorn.
+        hooks: The harness for Renode, at the board's addresses.
+        log: What the compiler printed.
+    """
+
+    directory: Path
+    firmware: Path
+    emulation: Path
+    hooks: Path
+    log: str
+
+
+def find_tool(name: str) -> str | None:
+    """Path of a tool: beside this Python (a virtual environment's), else from PATH."""
+    beside = Path(sys.executable).parent
+    return shutil.which(name, path=str(beside)) or shutil.which(name)
+
+
+def missing_tool() -> str | None:
+    """The first build tool that is not here, with the command that installs it; None if all are."""
+    for name, command in _APT.items():
+        if find_tool(name) is None:
+            return f"{name} is not installed: {command}"
+    return None
+
+
+def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.0) -> BuildResult:
+    """Configure and compile.
+
+    Args:
+        project_dir: Folder with the generated CMakeLists.txt.
+        board: When given, the programs are checked to hold only instructions of its core.
+        timeout_s: Wall time for the compiler, in seconds.
+
+    Raises:
+        RunFailed: A tool is missing, or the project does not compile, link or fit.
+    """
+    for name, command in _APT.items():
+        if find_tool(name) is None:
+            raise RunFailed("build", name, "not installed", command)
+    if not (project_dir / "CMakeLists.txt").is_file():
+        reason = "no CMakeLists.txt: not a generated project"
+        raise RunFailed("build", str(project_dir), reason, "make one with `onnx2mcu convert`")
+    folder = project_dir / "build"
+    _forget_moved_build(project_dir, folder)
+    ninja = f"-DCMAKE_MAKE_PROGRAM={find_tool('ninja')}"
+    configure = ["-G", "Ninja", ninja, "-S", str(project_dir), "-B", str(folder)]
+    log = _run(project_dir, configure, timeout_s)
+    log += _run(project_dir, ["--build", str(folder)], timeout_s)
+    programs = {name: folder / f"{name}.elf" for name in ("firmware", "emulation", "hooks")}
+    if board is not None:
+        for path in programs.values():
+            Elf(path).check_architecture(board)
+    return BuildResult(folder, log=log, **programs)
+
+
+def _forget_moved_build(project_dir: Path, folder: Path) -> None:
+    """CMake refuses a build folder that was made elsewhere: a copied project starts anew."""
+    cache = folder / "CMakeCache.txt"
+    if cache.is_file():
+        source = f"CMAKE_HOME_DIRECTORY:INTERNAL={project_dir.resolve().as_posix()}\n"
+        if source not in cache.read_text(encoding="utf-8", errors="replace"):
+            shutil.rmtree(folder)
+
+
+def _run(project_dir: Path, arguments: list[str], timeout_s: float) -> str:
+    cmake = find_tool("cmake")
+    assert cmake is not None  # build() has looked
+    try:
+        done = subprocess.run(
+            [cmake, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        reason = f"the compiler took longer than {timeout_s:g} s"
+        raise RunFailed("build", str(project_dir), reason) from error
+    if done.returncode != 0:
+        raise _failure(project_dir, done.stdout)
+    return done.stdout
+
+
+def _failure(project_dir: Path, log: str) -> RunFailed:
+    """The first lines that say something, of a log of hundreds."""
+    lines = [line.strip() for line in log.splitlines()]
+    telling = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
+    overflow = re.search(r"region `(\w+)' overflowed by (\d+) bytes", log)
+    if overflow:
+        memory = overflow[1]
+        reason = f"the program needs {overflow[2]} bytes more {memory} than the board has"
+        hint = {"RAM": "a smaller model or stack", "FLASH": "a smaller model"}.get(memory, "")
+        return RunFailed("build", str(project_dir), reason, f"choose {hint}, or a larger board")
+    shown = telling[:_SHOWN_LINES]
+    if len(telling) > _SHOWN_LINES:
+        shown.append(f"... and {len(telling) - _SHOWN_LINES} more")
+    return RunFailed("build", str(project_dir), "it does not compile:\n" + "\n".join(shown))

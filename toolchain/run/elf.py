@@ -1,0 +1,170 @@
+"""What an ELF file tells: sizes, symbols, architecture."""
+
+import bisect
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from toolchain.board import Board
+from toolchain.errors import RunFailed
+
+_SHF_ALLOC = 2
+_HARNESS = ".harness"
+
+# Tag_CPU_arch of the build attributes (Arm's ABI addenda). The linker merges objects to the
+# highest architecture, so one object built for more than the core has shows in the result.
+_ARCHITECTURES: dict[int, str] = {
+    10: "Armv7-M",
+    11: "Armv6-M",
+    12: "Armv6-M",
+    13: "Armv7E-M",
+    16: "Armv8-M Baseline",
+    17: "Armv8-M Mainline",
+    21: "Armv8.1-M Mainline",
+}
+_CORES = {
+    "cortex-m0": "Armv6-M",
+    "cortex-m0plus": "Armv6-M",
+    "cortex-m3": "Armv7-M",
+    "cortex-m4": "Armv7E-M",
+    "cortex-m7": "Armv7E-M",
+    "cortex-m33": "Armv8-M Mainline",
+    "cortex-m55": "Armv8.1-M Mainline",
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of a program, by where they go.
+
+    Attributes:
+        code: Instructions, vector table and small constants, in flash.
+        weights: Constants of the model, in flash.
+        data: Variables with initial values: in flash and in RAM.
+        bss: Variables that start at zero, the arena among them, in RAM.
+        stack: Reserved for the stack, in RAM.
+    """
+
+    code: int
+    weights: int
+    data: int
+    bss: int
+    stack: int
+
+    @property
+    def flash(self) -> int:
+        """Bytes of flash."""
+        return self.code + self.weights + self.data
+
+    @property
+    def ram(self) -> int:
+        """Bytes of RAM."""
+        return self.data + self.bss + self.stack
+
+
+class Elf:
+    """An ELF file, read once.
+
+    Args:
+        path: The file.
+
+    Raises:
+        RunFailed: It cannot be read or is no Arm ELF file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as stream:
+                self._read(ELFFile(stream))
+        except OSError as error:
+            raise RunFailed("elf", str(path), error.strerror or str(error), "build it") from error
+        except ELFError as error:
+            raise RunFailed("elf", str(path), f"not an ELF file: {error}") from error
+
+    def _read(self, file: Any) -> None:
+        if file["e_machine"] != "EM_ARM":
+            raise RunFailed("elf", str(self.path), "not a program for Arm")
+        self.segments: list[tuple[int, bytes]] = [
+            (segment["p_paddr"], segment.data())
+            for segment in file.iter_segments()
+            if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]
+        ]
+        self._sections: list[tuple[str, str, int]] = [
+            (section.name, section["sh_type"], section["sh_size"])
+            for section in file.iter_sections()
+            if section["sh_flags"] & _SHF_ALLOC
+        ]
+        self.symbols: dict[str, int] = {}
+        self._functions: list[tuple[int, int, str]] = []
+        table = file.get_section_by_name(".symtab")
+        for symbol in table.iter_symbols() if table else ():
+            kind, value = symbol["st_info"]["type"], symbol["st_value"]
+            if not symbol.name or symbol.name.startswith("$") or symbol["st_shndx"] == "SHN_UNDEF":
+                continue
+            if kind == "STT_FUNC":
+                value &= ~1  # the Thumb bit
+            if kind in ("STT_FUNC", "STT_OBJECT"):
+                self._functions.append((value, symbol["st_size"], symbol.name))
+            if kind in ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE"):
+                self.symbols[symbol.name] = value
+        self._functions.sort()
+        self._architecture = _architecture(file)
+
+    def address(self, name: str) -> int:
+        """Address of a symbol, without the Thumb bit.
+
+        Raises:
+            RunFailed: There is no such symbol.
+        """
+        if name not in self.symbols:
+            hint = "build the project again with this version of the tool"
+            raise RunFailed("elf", self.path.name, f"no symbol {name}", hint)
+        return self.symbols[name]
+
+    def symbol_at(self, address: int) -> str | None:
+        """The function or object that holds an address, as "name+0x12"; None outside of all."""
+        index = bisect.bisect_right(self._functions, (address, 1 << 32, "")) - 1
+        if index < 0:
+            return None
+        start, size, name = self._functions[index]
+        if address >= start + max(size, 1):
+            return None
+        return name if address == start else f"{name}+0x{address - start:x}"
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Bytes of the program; what only the harness needs is left out."""
+        sums = {"code": 0, "weights": 0, "data": 0, "bss": 0, "stack": 0}
+        for name, kind, size in self._sections:
+            if name in (".weights", ".data", ".stack"):
+                sums[name[1:]] += size
+            elif name != _HARNESS:
+                sums["bss" if kind == "SHT_NOBITS" else "code"] += size
+        return Sizes(**sums)
+
+    def check_architecture(self, board: Board) -> None:
+        """Refuse a program with instructions the core lacks; emulators may execute them happily.
+
+        Raises:
+            RunFailed: The build attributes name another architecture than the core's.
+        """
+        found = _ARCHITECTURES.get(self._architecture, f"architecture {self._architecture}")
+        if found != _CORES[board.cpu]:
+            reason = f"built for {found}, but {board.cpu} is {_CORES[board.cpu]}"
+            hint = "look for an object or library compiled with other -mcpu flags"
+            raise RunFailed("build", self.path.name, reason, hint)
+
+
+def _architecture(file: Any) -> int:
+    section = file.get_section_by_name(".ARM.attributes")
+    for subsection in section.subsections if section else ():
+        for block in subsection.subsubsections:
+            for attribute in block.attributes:
+                if attribute.tag == "TAG_CPU_ARCH":
+                    return int(attribute.value)
+    return -1

@@ -1,0 +1,123 @@
+"""One protocol for all engines: what a run needs, what it gives, which engine does it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.board import Board
+from toolchain.emit.project import FirmwareModel
+from toolchain.errors import RunFailed
+from toolchain.run.build import BuildResult
+
+Kind = Literal["auto", "renode", "qemu", "unicorn"]
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """N inferences in one boot.
+
+    Attributes:
+        elf: The harness, `Emulator.elf(build)`.
+        board: The board whose memory sizes hold.
+        model: The model in the firmware.
+        samples: Inputs of each inference: int8 codes of all ports, concatenated in port order.
+        dump_samples: After how many of the first samples every layer's outputs are kept.
+        timeout_s: Wall time for the whole run, in seconds.
+    """
+
+    elf: Path
+    board: Board
+    model: FirmwareModel
+    samples: Sequence[bytes]
+    dump_samples: int = 0
+    timeout_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        wanted = sum(port.nbytes for port in self.model.inputs)
+        for index, sample in enumerate(self.samples):
+            if len(sample) != wanted:
+                reason = f"{len(sample)} bytes, but the model's inputs take {wanted}"
+                raise RunFailed("emulate", f"sample {index}", reason)
+
+    @property
+    def dumped(self) -> int:
+        """Samples whose layers are kept."""
+        return min(self.dump_samples, len(self.samples))
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came back.
+
+    Attributes:
+        emulator: Name of the engine.
+        core: The core that was emulated, as the engine calls it.
+        outputs: Outputs of each sample, all ports concatenated in port order.
+        console: What the firmware printed.
+        instructions: Instructions per sample and layer, int64 [samples, layers].
+        stack_bytes: Deepest stack of an inference, from the call on, in bytes.
+        dumps: Per dumped sample and layer, the bytes of the layer's outputs.
+    """
+
+    emulator: str
+    core: str
+    outputs: list[bytes]
+    console: str
+    instructions: NDArray[np.int64]
+    stack_bytes: int
+    dumps: list[list[bytes]] = field(default_factory=list)
+
+
+class Emulator(Protocol):
+    """An engine."""
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+
+    def missing(self, cpu: str) -> str | None:
+        """Why this engine cannot run a core here, one line with the remedy; None when it can."""
+
+    def elf(self, build: BuildResult) -> Path:
+        """The program this engine runs."""
+
+    def run(self, request: RunRequest) -> RunResult:
+        """Run all samples.
+
+        Raises:
+            RunFailed: A fault, a kernel's status, a time-out, or trouble with the engine.
+        """
+
+
+def engines() -> dict[str, Emulator]:
+    """Every engine by name, the preferred one first."""
+    from toolchain.run.qemu import Qemu
+    from toolchain.run.renode import Renode
+    from toolchain.run.unicorn import Unicorn
+
+    return {engine.name: engine for engine in (Renode(), Qemu(), Unicorn())}
+
+
+def choose(kind: Kind, board: Board) -> Emulator:
+    """The engine for a board.
+
+    Args:
+        kind: Which one; "auto" takes the first that can: renode, qemu, unicorn.
+        board: The board.
+
+    Raises:
+        RunFailed: It is not installed, or does not know the board's core.
+    """
+    known = engines()
+    wanted = list(known.values()) if kind == "auto" else [known[kind]]
+    reasons = {engine.name: engine.missing(board.cpu) for engine in wanted}
+    for engine in wanted:
+        if reasons[engine.name] is None:
+            return engine
+    if kind == "auto":
+        raise RunFailed("emulate", board.name, "no emulator here", reasons["qemu"] or "")
+    raise RunFailed("emulate", kind, reasons[kind] or "", "see `onnx2mcu doctor`")

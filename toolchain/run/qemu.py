@@ -1,0 +1,185 @@
+"""QEMU: one process per run, files and console through semihosting."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.emit.machines import ICOUNT_SHIFT, Machine, machine_for
+from toolchain.errors import RunFailed
+from toolchain.run.build import BuildResult
+from toolchain.run.console import Fault, explain, last_line, values
+from toolchain.run.elf import Elf
+from toolchain.run.emulator import RunRequest, RunResult
+
+_PROGRAM = "qemu-system-arm"
+_PC = re.compile(r"R15=([0-9a-f]{8})")
+_MONITOR_S = 10.0
+
+
+class Qemu:
+    """The QEMU engine."""
+
+    name = "qemu"
+
+    def missing(self, cpu: str) -> str | None:  # noqa: ARG002 - every core of the table runs
+        """Why QEMU cannot be used; None when it can."""
+        if shutil.which(_PROGRAM) is None:
+            return f"{_PROGRAM} is not installed: sudo apt install qemu-system-arm"
+        return None
+
+    def elf(self, build: BuildResult) -> Path:
+        """The harness that is linked to the machine's addresses."""
+        return build.emulation
+
+    def run(self, request: RunRequest) -> RunResult:
+        """Run all samples; see `toolchain.run.emulator.Emulator`."""
+        reason = self.missing(request.board.cpu)
+        if reason:
+            raise RunFailed("emulate", self.name, reason)
+        elf = Elf(request.elf)
+        elf.check_architecture(request.board)
+        machine = machine_for(request.board)
+        with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
+            folder = Path(name)
+            (folder / "in.bin").write_bytes(b"".join(request.samples))
+            code, messages = _execute(folder, machine, elf, request)
+            console = _text(folder / "console.txt")
+            _judge(code, messages, console, elf, request)
+            return _result(folder, machine, console, request)
+
+
+def command(machine: Machine, elf: Path, samples: int, dumped: int) -> list[str]:
+    """QEMU's command line; the files are those of the working directory."""
+    words = f"arg=fw,arg={samples},arg={dumped}"
+    return [
+        *(_PROGRAM, "-M", machine.name, "-display", "none", "-serial", "none", "-nodefaults"),
+        *("-monitor", "stdio", "-icount", f"shift={ICOUNT_SHIFT},sleep=off"),
+        *("-chardev", "file,id=console,path=console.txt"),
+        *("-semihosting-config", f"enable=on,target=native,chardev=console,{words}"),
+        *("-kernel", str(elf.resolve())),
+    ]
+
+
+def _execute(
+    folder: Path, machine: Machine, elf: Elf, request: RunRequest
+) -> tuple[int, str]:
+    """Exit code and messages of QEMU.
+
+    Raises:
+        RunFailed: The time is over.
+    """
+    process = subprocess.Popen(
+        command(machine, elf.path, len(request.samples), request.dumped),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        cwd=folder,
+    )
+    try:
+        messages, _ = process.communicate(timeout=request.timeout_s)
+    except subprocess.TimeoutExpired as error:
+        where = _interrupt(process, elf)
+        done = (folder / "out.bin").stat().st_size if (folder / "out.bin").exists() else 0
+        sample = done // max(1, sum(port.nbytes for port in request.model.outputs))
+        reason = f"still running after {request.timeout_s:g} s, in sample {sample}"
+        hint = f"{last_line(_text(folder / 'console.txt'))}; fewer samples, or a longer time-out"
+        raise RunFailed("emulate", where, reason, hint) from error
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    return process.returncode, messages
+
+
+def _interrupt(process: subprocess.Popen[str], elf: Elf) -> str:
+    """Ask the monitor where the core is, and end QEMU."""
+    try:
+        answer, _ = process.communicate("info registers\nquit\n", timeout=_MONITOR_S)
+    except subprocess.TimeoutExpired:
+        return elf.path.name
+    found = _PC.search(answer)
+    if not found:
+        return elf.path.name
+    address = int(found[1], 16)
+    return elf.symbol_at(address) or f"0x{address:08X}"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def _judge(code: int, messages: str, console: str, elf: Elf, request: RunRequest) -> None:
+    """Raise what went wrong, if anything did."""
+    found = values(console)
+    fault = Fault.of(found)
+    if fault:
+        raise explain(fault, elf, request.board)
+    if "status" in found:
+        status = found["status"] - (found["status"] >> 31 << 32)
+        raise RunFailed("emulate", elf.path.name, f"the model returned status {status}")
+    if code == 0 and found.get("done") == len(request.samples):
+        return
+    if code < 0:
+        hint = last_line(console)
+        raise RunFailed("emulate", elf.path.name, f"QEMU died of signal {-code}: lock-up?", hint)
+    reason = next((line for line in messages.splitlines() if "qemu" in line), "")
+    reason = reason or f"QEMU ended with code {code}"
+    raise RunFailed("emulate", elf.path.name, reason, last_line(console))
+
+
+def _result(folder: Path, machine: Machine, console: str, request: RunRequest) -> RunResult:
+    found = values(console)
+    model = request.model
+    ratio = machine.timer.ticks_per_instruction
+    ticks = np.fromfile(folder / "counts.bin", dtype="<u4").astype(np.int64)
+    ticks = ticks.reshape(len(request.samples), len(model.layers))
+    counts = instructions(ticks, ratio) - int(round(found["calibration"] / ratio))
+    size = sum(port.nbytes for port in model.outputs)
+    outputs = _split((folder / "out.bin").read_bytes(), [size] * len(request.samples))
+    dumps = []
+    if request.dumped:
+        sizes = [layer.nbytes for layer in model.layers]
+        flat = _split((folder / "dump.bin").read_bytes(), sizes * request.dumped)
+        step = len(sizes)
+        dumps = [flat[i * step : (i + 1) * step] for i in range(request.dumped)]
+    return RunResult(
+        emulator="qemu",
+        core=f"{machine.core} ({machine.name})",
+        outputs=outputs,
+        console=console,
+        instructions=counts,
+        stack_bytes=found["stack"],
+        dumps=dumps,
+    )
+
+
+def instructions(ticks: NDArray[np.int64], per_instruction: Fraction) -> NDArray[np.int64]:
+    """Instructions between two readings of the timer.
+
+    Each reading is cut off to a whole tick, so a difference is off by less than one; with more than
+    two ticks per instruction, rounding gives the exact number.
+
+    Args:
+        ticks: Differences of readings, any shape.
+        per_instruction: Ticks per instruction, above 2.
+    """
+    numerator, denominator = per_instruction.as_integer_ratio()
+    return (2 * ticks * denominator + numerator) // (2 * numerator)
+
+
+def _split(data: bytes, sizes: list[int]) -> list[bytes]:
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(data[start : start + size])
+        start += size
+    if start != len(data):
+        raise RunFailed("emulate", "qemu", f"a result file has {len(data)} bytes, not {start}")
+    return parts

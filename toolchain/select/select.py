@@ -1,0 +1,42 @@
+"""Choose a C kernel for every operator: the first of its list whose condition holds."""
+
+from dataclasses import dataclass
+
+from toolchain.errors import InternalError
+from toolchain.ir import Graph, Kernel, Op, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The kernel taken for one operator.
+
+    Args:
+        kernel: The kernel.
+        scratch: Bytes of scratch memory it needs on the target.
+        rejected: Better kernels that were passed over, each with the condition that failed.
+    """
+
+    kernel: Kernel
+    scratch: int
+    rejected: tuple[str, ...]
+
+
+def condition(kernel: Kernel) -> str:
+    """The sentence that says when a kernel applies."""
+    return (kernel.when.__doc__ or "").strip().split("\n")[0]
+
+
+def choose(op: Op, graph: Graph, target: Target) -> Choice:
+    """The first kernel of the operator's list whose condition holds on this target."""
+    rejected: list[str] = []
+    for kernel in op.kernels:
+        if kernel.when(op, graph.types, target):
+            scratch = kernel.scratch(op, graph.types, target)
+            return Choice(kernel, scratch, tuple(rejected))
+        rejected.append(f"{kernel.name}: {condition(kernel)}")
+    raise InternalError("select", op.name, f"no kernel of {type(op).__name__} applies: {rejected}")
+
+
+def select_kernels(graph: Graph, target: Target) -> dict[str, Choice]:
+    """The choice for every operator that computes, by its first output; views need none."""
+    return {op.y: choose(op, graph, target) for op in graph.ops if not op.is_view}
