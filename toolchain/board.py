@@ -91,15 +91,13 @@ class Uart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Renode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What Renode needs beyond the memory table.
+    """What Renode is to model beyond core and memory.
 
     Attributes:
-        uart: Class of the serial port's model; without it the platform has no port.
-        uart_bytes: Size of a model that wants its range stated; 0 for one that does not.
+        extra: More entries for the platform description (.repl).
     """
 
-    uart: str | None = None
-    uart_bytes: int = 0
+    extra: str = ""
 
 
 class Qemu(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,7 +1,7 @@
 """The corridor: the only file that knows every room."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,8 +13,8 @@ from onnx import ModelProto
 
 from toolchain import passes
 from toolchain.board import Board, load_board
-from toolchain.check.compare import Comparison, Gates, judge
-from toolchain.check.reference import LayerErrors
+from toolchain.check.compare import Gates
+from toolchain.check.evaluate import Evaluation, evaluate, input_codes
 from toolchain.emit import (
     FirmwareModel,
     LayerInfo,
@@ -28,13 +28,10 @@ from toolchain.emit import (
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import load_model
-from toolchain.frontend.read import Imported, read
+from toolchain.frontend.read import read
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, Graph, Target
-from toolchain.ir.execute import simulate
-from toolchain.ir.fixedpoint import dequantize
-from toolchain.ir.fixedpoint import quantize as to_codes
+from toolchain.ir import Array, DType, Graph, Target
 from toolchain.ir.serialize import save_graph
 from toolchain.ir.text import graph_text
 from toolchain.plan import Plan, check_plan, plan_memory, schedule
@@ -49,6 +46,11 @@ from toolchain.project import (
 )
 from toolchain.quant.calibrate import Method, calibrate
 from toolchain.quant.quantize import calibrated_tensors, quantize
+from toolchain.results import Built, Emulation, InspectedLayer, Inspection
+from toolchain.run import Elf, Kind, RunRequest, choose
+from toolchain.run import build as build_project
+from toolchain.run.build import find_tool
+from toolchain.run.doctor import Check, doctor
 from toolchain.select import Choice, select_kernels
 
 Progress = Callable[[str, int, int], None]
@@ -105,12 +107,46 @@ class Planned:
 
 
 def inspect(
-    model_path: Path, board_name: str | None, shapes: Mapping[str, tuple[int, ...]]
-) -> tuple[Imported, Graph, Board | None]:
-    """Read a model without data: (what was imported, the fused float graph, the board)."""
+    model_path: Path,
+    board_name: str | None = None,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+) -> Inspection:
+    """What can be said of a model without data: layers, MACs, bytes, whether it fits.
+
+    Raises:
+        InputRefused: The model cannot be converted; every obstacle is listed.
+    """
     board = load_board(board_name) if board_name else None
     imported = read(load_model(model_path), model_path.stem, shapes)
-    return imported, passes.run(imported.graph), board
+    graph = schedule(_as_bytes(passes.run(imported.graph)))
+    plan = plan_memory(graph, {}, board.alignment if board else 4)
+    layers = tuple(
+        InspectedLayer(
+            op.name,
+            type(op).__name__,
+            graph.types[op.y].shape,
+            op.macs(graph.types),
+            sum(_integer_bytes(graph, x) for x in op.inputs if x in graph.constants),
+        )
+        for op in graph.ops
+        if not op.is_view
+    )
+    weights = sum(layer.weights_bytes for layer in layers)
+    fits = board and plan.arena_bytes <= board.ram.bytes and weights <= board.flash.bytes
+    return Inspection(
+        graph, layers, plan.arena_bytes, plan.peak_step, board, fits, imported.notes
+    )
+
+
+def _as_bytes(graph: Graph) -> Graph:
+    """The float graph with activations counted as one byte per element."""
+    return replace(graph, types={n: replace(t, dtype=DType.INT8) for n, t in graph.types.items()})
+
+
+def _integer_bytes(graph: Graph, name: str) -> int:
+    """Bytes of a constant once quantised: int32 for vectors (biases), else int8."""
+    kind = graph.types[name]
+    return kind.elements * (4 if len(kind.shape) == 1 else 1)
 
 
 def convert(
@@ -158,9 +194,11 @@ def convert(
             "tool": f"onnx2mcu {tool_version()}",
         }
         write_model(aside, code, facts)
-        write_firmware(aside, _firmware(code), board, options.cmsis_nn_dir, options.stack_bytes)
+        firmware = _firmware(code)
+        write_firmware(aside, firmware, board, options.cmsis_nn_dir, options.stack_bytes)
         notes = (*imported.notes, *samples.warnings)
-        manifest = _manifest(code, planned, board, model_path, digest, samples, notes, options)
+        facts_of = _Source(model_path.name, digest, board, len(samples), notes)
+        manifest = _manifest(code, firmware, planned, facts_of, options)
         _write_records(aside, model, planned.graph, samples, manifest)
     return Project(directory)
 
@@ -221,85 +259,26 @@ def _refuse_what_does_not_fit(planned: Planned, board: Board, stack_bytes: int) 
 def _require(
     model: ModelProto, graph: Graph, samples: Samples, gates: Gates, progress: Progress
 ) -> None:
-    verdict = evaluate(model, graph, samples, gates=gates, progress=progress).comparison
+    verdict = evaluate(
+        model,
+        graph,
+        samples,
+        gates=gates,
+        progress=lambda done, total: progress("check gates", done, total),
+    ).comparison
     if not verdict.passed:
         raise GateFailed("convert", "", "; ".join(verdict.reasons), "nothing was written")
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The integer model over a data set.
+class _Source:
+    """What a project was made from."""
 
-    Args:
-        comparison: Against the float model (and the firmware, when its codes were given).
-        layers: SQNR in dB of every layer, in order of execution.
-    """
-
-    comparison: Comparison
-    layers: tuple[tuple[str, float], ...]
-
-
-def evaluate(
-    model: ModelProto,
-    graph: Graph,
-    samples: Samples,
-    *,
-    firmware: Mapping[str, Array] | None = None,
-    gates: Gates | None = None,
-    progress: Progress = silent,
-) -> Evaluation:
-    """Compare the integer model with the float model, and with the firmware's codes.
-
-    Args:
-        model: The original model.
-        graph: The integer graph.
-        samples: Inputs, real values or codes.
-        firmware: Codes the firmware gave, [N, ...] by output.
-        gates: Constraints.
-        progress: Told after each sample.
-    """
-    computed = [y for op in graph.ops if not op.is_view for y in op.outputs]
-    layers = {y: graph.origins[y] for y in computed if y in graph.origins}
-    wanted = [graph.origins[y].tensor for y in graph.outputs]
-    session = FloatSession(model, [*(o.tensor for o in layers.values()), *wanted])
-    errors = LayerErrors()
-    names = {y: op.name for op in graph.ops for y in op.outputs}
-    columns: dict[str, tuple[list[Array], list[Array]]] = {y: ([], []) for y in graph.outputs}
-    for index, sample in enumerate(samples):
-        codes = input_codes(graph, sample)
-        reals = (
-            {x: dequantize(codes[x], graph.types[x].q) for x in codes} if samples.codes else sample
-        )
-        reference, values = session.run(reals), simulate(graph, codes)
-        for y, origin in layers.items():
-            kind = graph.types[y]
-            expected = origin.view(reference[origin.tensor], kind.shape)
-            errors.update(names[y], expected, dequantize(values[y], kind.q))
-        for y, (floats, integers) in columns.items():
-            floats.append(reference[graph.origins[y].tensor].reshape(graph.types[y].shape))
-            integers.append(values[y])
-        progress("compare", index + 1, len(samples))
-    outputs_float = {y: np.concatenate(f) for y, (f, _) in columns.items()}
-    outputs_codes = {y: np.concatenate(c) for y, (_, c) in columns.items()}
-    comparison = judge(
-        outputs_float,
-        {y: dequantize(c, graph.types[y].q) for y, c in outputs_codes.items()},
-        codes=outputs_codes,
-        firmware=firmware,
-        labels=samples.labels,
-        gates=gates,
-        worst_layers=errors.worst(3),
-    )
-    ordered = dict.fromkeys(names[y] for y in layers)
-    return Evaluation(comparison, tuple((n, errors.sqnr_db(n)) for n in ordered))
-
-
-def input_codes(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
-    """The int8 codes of one sample; codes pass through."""
-    return {
-        x: sample[x] if sample[x].dtype == np.int8 else to_codes(sample[x], graph.types[x].q)
-        for x in graph.inputs
-    }
+    model: str
+    sha256: str
+    board: Board
+    samples: int
+    notes: tuple[str, ...]
 
 
 def _firmware(code: ModelCode) -> FirmwareModel:
@@ -315,12 +294,9 @@ def _firmware(code: ModelCode) -> FirmwareModel:
 
 def _manifest(
     code: ModelCode,
+    firmware: FirmwareModel,
     planned: Planned,
-    board: Board,
-    model_path: Path,
-    digest: str,
-    samples: Samples,
-    notes: tuple[str, ...],
+    source: "_Source",
     options: ConvertOptions,
 ) -> Manifest:
     graph, plan = planned.graph, planned.plan
@@ -343,12 +319,12 @@ def _manifest(
     return Manifest(
         tool=tool_version(),
         prefix=code.prefix,
-        source=model_path.name,
-        model_sha256=digest,
-        board=board.name,
+        source=source.model,
+        model_sha256=source.sha256,
+        board=source.board.name,
         library="cmsis-nn" if options.cmsis_nn_dir else "cmsis_glue",
         calibration=options.method,
-        calibration_samples=len(samples),
+        calibration_samples=source.samples,
         arena_bytes=plan.arena_bytes,
         arena_lower_bound=plan.lower_bound,
         arena_optimal=plan.optimal,
@@ -368,7 +344,8 @@ def _manifest(
             )
             for b in plan.buffers
         ),
-        notes=notes,
+        firmware=firmware,
+        notes=source.notes,
         warnings=planned.warnings,
         shapes=dict(options.shapes),
     )
@@ -404,46 +381,22 @@ def input_specs(project: Project) -> list[InputSpec]:
     return specs
 
 
-@dataclass(frozen=True, slots=True)
-class Emulation:
-    """A run of the firmware in an emulator.
-
-    Args:
-        emulator: Engine.
-        core: Core it emulated.
-        samples: Number of inferences.
-        instructions: Executed instructions per inference, mean over the samples.
-        stack_bytes: Most stack that was used.
-        layers: (name, instructions per inference) of every layer.
-        outputs: File with the int8 codes [N, ...] of every output.
-        codes: The same codes.
-    """
-
-    emulator: str
-    core: str
-    samples: int
-    instructions: int
-    stack_bytes: int
-    layers: tuple[tuple[str, int], ...]
-    outputs: Path
-    codes: Mapping[str, Array]
-
-
-def build(directory: Path) -> BuildResult:
+def build(directory: Path) -> Built:
     """Compile a project for its board and for the emulator.
 
     Raises:
         InputRefused: There is no project, or no compiler.
         RunFailed: It does not compile, or does not fit.
     """
-    Project(directory)
-    return build_project(directory)
+    board = load_board(Project(directory).manifest.board)
+    programs = build_project(directory, board)
+    return Built(programs, Elf(programs.firmware).sizes, board)
 
 
 def emulate(
     directory: Path,
     data: Path | None = None,
-    emulator: str = "auto",
+    emulator: Kind = "auto",
     max_samples: int | None = None,
     timeout_s: float = 600.0,
 ) -> Emulation:
@@ -474,22 +427,15 @@ def _emulate(
     project: Project,
     graph: Graph,
     samples: list[dict[str, Array]],
-    emulator: str,
+    emulator: Kind,
     timeout_s: float,
 ) -> Emulation:
     manifest, board = project.manifest, load_board(project.manifest.board)
     engine = choose(emulator, board)
-    built = build_project(project.directory)
+    built = build_project(project.directory, board)
+    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
     result = engine.run(
-        RunRequest(
-            elf=built.elf_for(engine.name),
-            board=board,
-            samples=[b"".join(s[x].tobytes() for x in graph.inputs) for s in samples],
-            input_bytes=sum(graph.types[x].nbytes for x in graph.inputs),
-            output_bytes=sum(graph.types[y].nbytes for y in graph.outputs),
-            layers=tuple(layer.name for layer in manifest.layers),
-            timeout_s=timeout_s,
-        )
+        RunRequest(engine.elf(built), board, manifest.firmware, inputs, timeout_s=timeout_s)
     )
     codes = _split_outputs(graph, result.outputs)
     path = project.directory / "outputs.npz"
@@ -523,7 +469,7 @@ def compare(
     directory: Path,
     data: Path,
     gates: Gates | None = None,
-    emulator: str = "auto",
+    emulator: Kind = "auto",
     max_samples: int | None = None,
     timeout_s: float = 600.0,
     progress: Progress = silent,
@@ -545,6 +491,32 @@ def compare(
         samples,
         firmware=run.codes,
         gates=gates,
-        progress=progress,
+        progress=lambda done, total: progress("compare", done, total),
     )
     return evaluation, run
+
+
+def flash_command(directory: Path) -> list[str]:
+    """Build a project and give the command that writes it to its board.
+
+    Raises:
+        InputRefused: The board has no debug probe that pyOCD knows, or pyOCD is missing.
+    """
+    built = build(directory)
+    if built.board.probe is None:
+        raise InputRefused(
+            "flash",
+            built.board.name,
+            "this board has no target that pyOCD can write",
+            f"copy {built.programs.firmware} by the board's own way",
+        )
+    pyocd = find_tool("pyocd")
+    if pyocd is None:
+        raise InputRefused("flash", "pyocd", "not installed", "pip install onnx2mcu[hardware]")
+    target = built.board.probe.target
+    return [pyocd, "flash", "--target", target, str(built.programs.firmware)]
+
+
+def diagnose() -> list[Check]:
+    """What is installed and what is missing."""
+    return list(doctor())

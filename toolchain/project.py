@@ -1,7 +1,5 @@
 """A converted project on disk: its manifest and the files the later commands read."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
@@ -12,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from toolchain.emit import FirmwareModel
 from toolchain.errors import InputRefused
 from toolchain.ir import Array, Graph
 from toolchain.ir.serialize import load_graph
@@ -65,6 +64,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     macs: int
     layers: tuple[LayerFacts, ...]
     buffers: tuple[BufferFacts, ...]
+    firmware: FirmwareModel
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     shapes: dict[str, tuple[int, ...]] = {}

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from kernels.native import Kernels, build
 
 GLUE = Path(__file__).resolve().parents[2] / "cmsis_glue"

@@ -44,12 +44,33 @@ def depthwise_3x3_right_edge(shape: Window, factor: int) -> bool:
     )
 
 
-def convolution_limits(shape: Window) -> bool:
+def one_row_on_mve(shape: Window, channels: int) -> bool:
+    """The MVE kernel for 1xN windows over one row is only right for symmetric padding (4.1.0 to 7.x).
+
+    Taken for H = 1, KH = 1, dilation_w 1, stride_w * C_IN a multiple of 4. Else it returns a failure
+    or wrong codes: when begin and end padding differ (an end that is not reached counts as negative
+    padding), when the padded sections overlap, or when the window is wider than the image. The same
+    layer with rows and columns exchanged (H = W, W = 1) is the same memory and does not take this
+    kernel.
+    """
+    (height, width), (kernel_h, kernel), stride = shape.size, shape.kernel, shape.stride[1]
+    if height != 1 or kernel_h != 1 or shape.dilation[1] != 1 or stride * channels % 4 != 0:
+        return False
+    padding, out = shape.padding[1], shape.out[1]
+    symmetric = 2 * padding == (out - 1) * stride + kernel - width
+    apart = 2 * -(-padding // stride) <= out
+    return not (symmetric and apart and width >= kernel)
+
+
+def convolution_limits(isa: str, shape: Window, channels: int) -> bool:
     """Any reason not to call arm_convolve_wrapper_s8 with batch 1 and one group."""
-    return window_outside_image(shape)
+    return window_outside_image(shape) or (isa == "mve" and one_row_on_mve(shape, channels))
 
 
 def depthwise_limits(isa: str, shape: Window, factor: int) -> bool:
-    """Any reason not to call arm_depthwise_conv_wrapper_s8 with batch 1."""
+    """Any reason not to call arm_depthwise_conv_wrapper_s8 with batch 1.
+
+    With MVE, 7.x turns one input channel into a convolution, with the limits of that.
+    """
     right_edge = isa != "mve" and depthwise_3x3_right_edge(shape, factor)
     return right_edge or window_outside_image(shape)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-
 from kernels.cases import codes, fuzz, generator
 from kernels.native import ARGUMENT_ERROR, Dims, ints
 

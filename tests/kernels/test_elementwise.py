@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-
 from kernels import oracle
 from kernels.cases import clamp_range, codes, fuzz, generator
 from kernels.native import ARGUMENT_ERROR, SUCCESS

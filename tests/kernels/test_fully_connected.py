@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-
 from kernels import oracle
 from kernels.cases import clamp_range, codes, fuzz, generator, scales, weights
 from kernels.native import (

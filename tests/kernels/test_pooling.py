@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
-
 from kernels import oracle
 from kernels.cases import Window, clamp_range, codes, fuzz, generator, window
 from kernels.native import (

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-
 from kernels import oracle
 from kernels.cases import codes, fuzz, generator
 from kernels.native import ARGUMENT_ERROR, Activation, LogSoftmaxParams, ctypes

@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from kernels.conftest import GLUE, cmsis_nn_folder
 
 WARNINGS = [

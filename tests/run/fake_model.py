@@ -1,4 +1,4 @@
-"""A hand-written stand-in for a generated model, with known instruction counts and faults on demand.
+"""A hand-written stand-in for a generated model: known instruction counts, faults on demand.
 
 Input: 16 bytes; the first one chooses what the run does. Output: 16 bytes, input times 3 plus 1.
 
@@ -10,6 +10,7 @@ layer 2  nothing, or the fault the input asks for
 from pathlib import Path
 
 from toolchain.board import Board, load_board
+from toolchain.emit.machines import machine_for
 from toolchain.emit.project import FirmwareModel, LayerInfo, Port, write_firmware
 
 LOOP = 1000
@@ -113,7 +114,8 @@ int32_t kws_run(void)
 
 _WEIGHTS = """#include <stdint.h>
 extern const int8_t kws_w[16];
-const int8_t kws_w[16] __attribute__((aligned(16))) = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+const int8_t kws_w[16] __attribute__((aligned(16))) = {3, 3, 3, 3, 3, 3, 3, 3,
+                                                      3, 3, 3, 3, 3, 3, 3, 3};
 """
 
 _KERNEL_HEADER = """#ifndef FAKE_KERNEL_H
@@ -170,6 +172,4 @@ def write_project(directory: Path, board: Board | str, arena: int = 64) -> Path:
 
 
 def _emulated_ram_end(board: Board) -> int:
-    from toolchain.emit.machines import machine_for
-
     return machine_for(board).ram.origin + board.ram.bytes

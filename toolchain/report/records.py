@@ -1,15 +1,42 @@
 """What --json prints: one object per command, with the keys that scripts may rely on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from toolchain.check.compare import Comparison
+from toolchain.board import Board
+from toolchain.check.evaluate import Evaluation
 from toolchain.project import Manifest
+from toolchain.results import Built, Emulation, Inspection
+
+Record = dict[str, Any]
 
 
-def convert_record(project: Path, manifest: Manifest) -> dict[str, Any]:
+def inspect_record(seen: Inspection) -> Record:
+    """Result of `inspect`: layers, bytes, and whether they fit."""
+    return {
+        "model": seen.graph.name,
+        "macs": sum(layer.macs for layer in seen.layers),
+        "weights_bytes": sum(layer.weights_bytes for layer in seen.layers),
+        "activation_peak_bytes": seen.peak_bytes,
+        "peak_layer": seen.peak_layer,
+        "fits": seen.fits,
+        "layers": [
+            {
+                "name": layer.name,
+                "op": layer.op,
+                "shape": list(layer.shape),
+                "macs": layer.macs,
+                "weights_bytes": layer.weights_bytes,
+            }
+            for layer in seen.layers
+        ],
+        "notes": list(seen.notes),
+    }
+
+
+def convert_record(project: Path, manifest: Manifest) -> Record:
     """Result of `convert`: project, model, memory, layers."""
     return {
         "project": str(project),
@@ -29,11 +56,42 @@ def convert_record(project: Path, manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def compare_record(
-    comparison: Comparison, layers: Sequence[tuple[str, float]], emulation: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Result of `compare`: both judgements, the layers, and the run they rest on."""
+def build_record(built: Built) -> Record:
+    """Result of `build`: the program for the board and its bytes."""
+    sizes = built.sizes
     return {
+        "elf": str(built.programs.firmware),
+        "flash_bytes": sizes.flash,
+        "code_bytes": sizes.code,
+        "weights_bytes": sizes.weights,
+        "data_bytes": sizes.data,
+        "bss_bytes": sizes.bss,
+        "stack_bytes": sizes.stack,
+        "board_flash_bytes": built.board.flash.bytes,
+        "board_ram_bytes": built.board.ram.bytes,
+    }
+
+
+def emulate_record(run: Emulation) -> Record:
+    """Result of `emulate`: the engine and what it counted."""
+    return {
+        "emulator": run.emulator,
+        "core": run.core,
+        "samples": run.samples,
+        "instructions": run.instructions,
+        "stack_bytes": run.stack_bytes,
+        "layers": [{"name": name, "instructions": count} for name, count in run.layers],
+        "outputs": str(run.outputs),
+    }
+
+
+def compare_record(evaluation: Evaluation, run: Emulation) -> Record:
+    """Result of `compare`: both judgements, and the layers with error and instructions."""
+    comparison = evaluation.comparison
+    errors = dict(evaluation.layers)
+    emulated = emulate_record(run)
+    return {
+        **emulated,
         "bit_exact": comparison.bit_exact,
         "max_abs_error": comparison.max_abs_error,
         "sqnr_db": finite(comparison.sqnr_db),
@@ -44,11 +102,29 @@ def compare_record(
         "worst_layers": [
             {"name": name, "sqnr_db": finite(db)} for name, db in comparison.worst_layers
         ],
-        "layers": [{"name": name, "sqnr_db": finite(db)} for name, db in layers],
+        "layers": [
+            {**layer, "sqnr_db": finite(errors[layer["name"]]) if layer["name"] in errors else None}
+            for layer in emulated["layers"]
+        ],
         "passed": comparison.passed,
         "reasons": list(comparison.reasons),
-        **emulation,
     }
+
+
+def board_records(boards: Sequence[Board]) -> list[Record]:
+    """The boards with core and memory."""
+    return [
+        {
+            "name": board.name,
+            "description": board.description,
+            "cpu": board.cpu,
+            "isa": str(board.isa),
+            "clock_hz": board.clock_hz,
+            "flash_bytes": board.flash.bytes,
+            "ram_bytes": board.ram.bytes,
+        }
+        for board in boards
+    ]
 
 
 def finite(value: float) -> float | None:

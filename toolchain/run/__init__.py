@@ -1,11 +1,13 @@
 """Build the generated project and run it in an emulator."""
 
 from toolchain.run.build import BuildResult, build
+from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
 from toolchain.run.emulator import Emulator, Kind, RunRequest, RunResult, choose
 
 __all__ = [
     "BuildResult",
+    "Check",
     "Elf",
     "Emulator",
     "Kind",
@@ -14,4 +16,5 @@ __all__ = [
     "Sizes",
     "build",
     "choose",
+    "doctor",
 ]

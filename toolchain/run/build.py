@@ -13,11 +13,13 @@ from toolchain.errors import RunFailed
 from toolchain.run.elf import Elf
 
 COMPILER = "arm-none-eabi-gcc"
-_APT = {
+INSTALL = {
     COMPILER: "sudo apt install gcc-arm-none-eabi libnewlib-arm-none-eabi",
     "cmake": "pip install cmake",
     "ninja": "pip install ninja",
 }
+"""Every tool of a build, and the command that installs it."""
+
 _SHOWN_LINES = 8
 _TELLING = re.compile(r"error:|undefined reference|overflowed|will not fit|CMake Error|fatal:")
 
@@ -47,14 +49,6 @@ def find_tool(name: str) -> str | None:
     return shutil.which(name, path=str(beside)) or shutil.which(name)
 
 
-def missing_tool() -> str | None:
-    """The first build tool that is not here, with the command that installs it; None if all are."""
-    for name, command in _APT.items():
-        if find_tool(name) is None:
-            return f"{name} is not installed: {command}"
-    return None
-
-
 def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.0) -> BuildResult:
     """Configure and compile.
 
@@ -66,7 +60,7 @@ def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.
     Raises:
         RunFailed: A tool is missing, or the project does not compile, link or fit.
     """
-    for name, command in _APT.items():
+    for name, command in INSTALL.items():
         if find_tool(name) is None:
             raise RunFailed("build", name, "not installed", command)
     if not (project_dir / "CMakeLists.txt").is_file():

@@ -1,5 +1,6 @@
 """QEMU: one process per run, files and console through semihosting."""
 
+import contextlib
 import re
 import shutil
 import subprocess
@@ -66,50 +67,48 @@ def command(machine: Machine, elf: Path, samples: int, dumped: int) -> list[str]
     ]
 
 
-def _execute(
-    folder: Path, machine: Machine, elf: Elf, request: RunRequest
-) -> tuple[int, str]:
+def _execute(folder: Path, machine: Machine, elf: Elf, request: RunRequest) -> tuple[int, str]:
     """Exit code and messages of QEMU.
 
     Raises:
         RunFailed: The time is over.
     """
-    process = subprocess.Popen(
-        command(machine, elf.path, len(request.samples), request.dumped),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        cwd=folder,
-    )
-    try:
-        messages, _ = process.communicate(timeout=request.timeout_s)
-    except subprocess.TimeoutExpired as error:
-        where = _interrupt(process, elf)
-        done = (folder / "out.bin").stat().st_size if (folder / "out.bin").exists() else 0
-        sample = done // max(1, sum(port.nbytes for port in request.model.outputs))
-        reason = f"still running after {request.timeout_s:g} s, in sample {sample}"
-        hint = f"{last_line(_text(folder / 'console.txt'))}; fewer samples, or a longer time-out"
-        raise RunFailed("emulate", where, reason, hint) from error
-    finally:
-        if process.poll() is None:
+    arguments = command(machine, elf.path, len(request.samples), request.dumped)
+    messages = folder / "messages.txt"
+    with messages.open("wb") as stream:
+        process = subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=stream, stderr=subprocess.STDOUT, cwd=folder
+        )
+        try:
+            process.wait(request.timeout_s)
+        except subprocess.TimeoutExpired as error:
+            _ask_registers(process)
+            raise _late(folder, elf, request) from error
+        finally:
             process.kill()
             process.wait()
-    return process.returncode, messages
+    return process.returncode, _text(messages)
 
 
-def _interrupt(process: subprocess.Popen[str], elf: Elf) -> str:
-    """Ask the monitor where the core is, and end QEMU."""
-    try:
-        answer, _ = process.communicate("info registers\nquit\n", timeout=_MONITOR_S)
-    except subprocess.TimeoutExpired:
-        return elf.path.name
-    found = _PC.search(answer)
-    if not found:
-        return elf.path.name
-    address = int(found[1], 16)
-    return elf.symbol_at(address) or f"0x{address:08X}"
+def _ask_registers(process: subprocess.Popen[bytes]) -> None:
+    """Have the monitor print where the core is, and end QEMU."""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        process.communicate(b"info registers\nquit\n", timeout=_MONITOR_S)
+
+
+def _late(folder: Path, elf: Elf, request: RunRequest) -> RunFailed:
+    """The error of a run that did not end."""
+    where = elf.path.name
+    found = _PC.search(_text(folder / "messages.txt"))
+    if found:
+        address = int(found[1], 16)
+        where = elf.symbol_at(address) or f"0x{address:08X}"
+    written = folder / "out.bin"
+    size = sum(port.nbytes for port in request.model.outputs)
+    sample = written.stat().st_size // max(1, size) if written.exists() else 0
+    reason = f"still running after {request.timeout_s:g} s, in sample {sample}"
+    hint = f"{last_line(_text(folder / 'console.txt'))}; take fewer samples or more time"
+    return RunFailed("emulate", where, reason, hint)
 
 
 def _text(path: Path) -> str:
@@ -141,7 +140,7 @@ def _result(folder: Path, machine: Machine, console: str, request: RunRequest) -
     ratio = machine.timer.ticks_per_instruction
     ticks = np.fromfile(folder / "counts.bin", dtype="<u4").astype(np.int64)
     ticks = ticks.reshape(len(request.samples), len(model.layers))
-    counts = instructions(ticks, ratio) - int(round(found["calibration"] / ratio))
+    counts = instructions(ticks, ratio) - round(found["calibration"] / ratio)
     size = sum(port.nbytes for port in model.outputs)
     outputs = _split((folder / "out.bin").read_bytes(), [size] * len(request.samples))
     dumps = []

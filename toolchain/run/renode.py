@@ -1,12 +1,194 @@
-"""placeholder"""
+"""Renode: through pyrenode3, else through the `renode` executable; always in a child process."""
+
+import functools
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
+
+import msgspec
+
+from toolchain.board import Board
+from toolchain.emit.render import render
+from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
+from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
+from toolchain.run.renode_job import Job, job_of
+from toolchain.run.renode_result import FINAL, read_events, result
+
+ASSUMPTIONS = """
+Renode was not at hand when this was written. What was taken from its sources, not observed:
+ 1 A hook stops the core before the instruction at its address; addresses carry no Thumb bit.
+ 2 ExecutedInstructions is exact in a hook.
+ 3 IsHalted = True in a hook stops the core there, and RunFor still returns; RunFor can be repeated.
+ 4 CpuAddressHook(callable) makes the delegate; hooks run while RunFor blocks the calling thread.
+ 5 VectorTableOffset may be set after LoadELF; stack pointer and entry are read from there.
+ 6 Accesses outside all memories do not fault: they are counted (UnexpectedReads, UnexpectedWrites).
+ 7 MappedMemory can be written by the firmware, also where it plays the flash.
+ 8 Memories begin and end on multiples of 0x400 (the board files guarantee it).
+ 9 Names of cores: _CPU_TYPES. Cortex-M55 needs Renode 1.16.1.
+10 Executable only: hooks as triple-quoted strings; `cpu` and `machine` are defined in them; SIGTERM
+   ends it; an open standard input keeps it alive.
+"""
+
+_CPU_TYPES = {
+    "cortex-m0": "cortex-m0",
+    "cortex-m0plus": "cortex-m0+",
+    "cortex-m3": "cortex-m3",
+    "cortex-m4": "cortex-m4",
+    "cortex-m7": "cortex-m7",
+    "cortex-m33": "cortex-m33",
+    "cortex-m55": "cortex-m55",
+}
+_START_UP_S = 60.0
+"""Wall time granted for loading .NET and Renode, beyond the time-out of the run."""
+_POLL_S = 0.05
+_GRACE_S = 5.0
+_INSTALL = (
+    "pip install 'pyrenode3 @ git+https://github.com/antmicro/pyrenode3.git', "
+    "then set PYRENODE_PKG to the archive of a portable Renode"
+)
+
+
 class Renode:
+    """The Renode engine."""
+
     name = "renode"
-    def missing(self, cpu: str) -> str | None:
-        return "x"
+
+    def missing(self, cpu: str) -> str | None:  # noqa: ARG002 - every core is modelled
+        """Why Renode cannot be used; None when it can."""
+        if _executable() is not None:
+            return None
+        if importlib.util.find_spec("pyrenode3") is None:
+            return f"neither pyrenode3 nor renode is installed: {_INSTALL}"
+        reason = _pyrenode3_trouble()
+        return None if reason is None else f"pyrenode3 cannot load Renode ({reason}): {_INSTALL}"
+
     def elf(self, build: BuildResult) -> Path:
+        """The harness that is linked to the board's own addresses."""
         return build.hooks
+
     def run(self, request: RunRequest) -> RunResult:
-        raise NotImplementedError
+        """Run all samples; see `toolchain.run.emulator.Emulator`."""
+        reason = self.missing(request.board.cpu)
+        if reason:
+            raise RunFailed("emulate", self.name, reason)
+        elf = Elf(request.elf)
+        elf.check_architecture(request.board)
+        job = job_of(request, elf)
+        with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
+            folder = Path(name)
+            _prepare(folder, job, request)
+            if importlib.util.find_spec("pyrenode3") and _pyrenode3_trouble() is None:
+                _wait(folder, _start_session(folder), job)
+            else:
+                _wait(folder, _start_executable(folder), job)
+            return result(folder, job, request, elf, _CPU_TYPES[request.board.cpu])
+
+
+def platform(board: Board) -> str:
+    """Renode's description (.repl) of a board: core and memories of the part's true sizes."""
+    return render("renode/board.repl.j2", board=board, cpu_type=_CPU_TYPES[board.cpu])
+
+
+def script(folder: Path, job: Job) -> str:
+    """The Monitor's script (.resc) that runs a job without pyrenode3."""
+    return render(
+        "renode/run.resc.j2", folder=folder.as_posix(), job=job, virtual_seconds=job.timeout_s
+    )
+
+
+@functools.cache
+def _pyrenode3_trouble() -> str | None:
+    """Why pyrenode3 does not load, found out in a process of its own."""
+    command = [sys.executable, "-m", "toolchain.run.renode_session"]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=_START_UP_S,
+            env=_environment(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it did not load within {_START_UP_S:g} s"
+    if done.returncode == 0:
+        return None
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    return lines[-1] if lines else f"it ended with code {done.returncode}"
+
+
+def _executable() -> str | None:
+    return shutil.which("renode")
+
+
+def _environment() -> dict[str, str]:
+    """The environment of a child that imports the same packages as this process."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def _prepare(folder: Path, job: Job, request: RunRequest) -> None:
+    (folder / "job.json").write_bytes(msgspec.json.encode(job))
+    (folder / "board.repl").write_text(platform(request.board), encoding="utf-8")
+    (folder / "run.resc").write_text(script(folder, job), encoding="utf-8")
+    for index, sample in enumerate(request.samples):
+        start = 0
+        for number, port in enumerate(job.inputs):
+            path = folder / f"in{index}_{number}.bin"
+            path.write_bytes(sample[start : start + port.bytes])
+            start += port.bytes
+
+
+def _start_session(folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "toolchain.run.renode_session", str(folder)]
+    return _start(folder, command)
+
+
+def _start_executable(folder: Path) -> subprocess.Popen[bytes]:
+    program = _executable()
+    assert program is not None  # missing() has looked
+    options = ["--console", "--disable-gui", "--plain", "--hide-log", "--config"]
+    return _start(folder, [program, *options, str(folder / "config"), str(folder / "run.resc")])
+
+
+def _start(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
+    environment = {**_environment(), "RENODE_CI_MODE": "YES"}
+    with (folder / "messages.txt").open("wb") as stream:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            env=environment,
+        )
+
+
+def _wait(folder: Path, process: subprocess.Popen[bytes], job: Job) -> None:
+    """Until a final event or the end of the process or of the time; leaves no process behind."""
+    end = time.monotonic() + job.timeout_s + _START_UP_S
+    try:
+        while process.poll() is None and time.monotonic() < end:
+            events = read_events(folder)
+            if events and events[-1][0] in FINAL:
+                break
+            time.sleep(_POLL_S)
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let it finish by itself, then ask, then insist."""
+    for signal in (None, process.terminate, process.kill):
+        if signal is not None:
+            signal()
+        try:
+            process.wait(_GRACE_S)
+            return
+        except subprocess.TimeoutExpired:
+            continue

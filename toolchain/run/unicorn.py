@@ -1,5 +1,6 @@
 """Unicorn: the engine that needs nothing but pip; no Cortex-M55, no MPU, no alignment faults."""
 
+import importlib
 import importlib.util
 import struct
 from pathlib import Path
@@ -26,7 +27,8 @@ _MODELS = {
 _PAGE = 4096
 _SYSTEM_CONTROL = 0xE000E000
 _BREAKPOINT = b"\xab\xbe"  # BKPT 0xAB: semihosting
-_OPEN, _CLOSE, _WRITE0, _WRITE, _READ, _COMMAND_LINE, _EXIT = 1, 2, 4, 5, 6, 0x15, 0x20
+_EXCEPTIONS = {1: "undefined instruction", 19: "stack overflow"}
+_OPEN, _WRITE0, _WRITE, _READ, _COMMAND_LINE, _EXIT = 1, 4, 5, 6, 0x15, 0x20
 
 
 class Unicorn:
@@ -62,14 +64,12 @@ class _Session:
     """One boot: memory, semihosting, counters."""
 
     def __init__(self, elf: Elf, request: RunRequest) -> None:
-        import unicorn
-        from unicorn import arm_const
-
-        self.elf, self.request, self.api, self.arm = elf, request, unicorn, arm_const
-        self.cpu: Any = unicorn.Uc(
-            unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS
-        )
-        self.cpu.ctl_set_cpu_model(getattr(arm_const, _MODELS[request.board.cpu]))
+        self.elf, self.request = elf, request
+        self.api: Any = importlib.import_module("unicorn")
+        self.arm: Any = importlib.import_module("unicorn.arm_const")
+        mode = self.api.UC_MODE_THUMB | self.api.UC_MODE_MCLASS
+        self.cpu: Any = self.api.Uc(self.api.UC_ARCH_ARM, mode)
+        self.cpu.ctl_set_cpu_model(getattr(self.arm, _MODELS[request.board.cpu]))
         self.console = ""
         self.exit_code: int | None = None
         self.error: Exception | None = None
@@ -125,9 +125,7 @@ class _Session:
         stack, entry = struct.unpack("<II", self.elf.segments[0][1][:8])
         self.cpu.reg_write(self.arm.UC_ARM_REG_SP, stack)
         try:
-            self.cpu.emu_start(
-                entry | 1, 0xFFFFFFFF, timeout=int(self.request.timeout_s * 1e6)
-            )
+            self.cpu.emu_start(entry | 1, 0xFFFFFFFF, timeout=int(self.request.timeout_s * 1e6))
         except self.api.UcError as error:
             raise self._stopped(str(error)) from error
         if self.error is not None:
@@ -155,7 +153,7 @@ class _Session:
 
     def _stopped(self, reason: str) -> RunFailed:
         sp = self.cpu.reg_read(self.arm.UC_ARM_REG_SP)
-        if sp < self.elf.address("__stack_limit") + 64:
+        if sp < self.elf.address("__stack_limit") and "overflow" not in reason:
             reason = f"stack overflow ({reason})"
         return RunFailed("emulate", self._place(), reason, last_line(self.console))
 
@@ -187,8 +185,7 @@ class _Session:
     def _interrupt(self, _cpu: Any, number: int, _data: Any) -> None:
         pc = self.cpu.reg_read(self.arm.UC_ARM_REG_PC)
         if bytes(self.cpu.mem_read(pc, 2)) != _BREAKPOINT:
-            reason = f"the core stopped on an exception (number {number} of the engine)"
-            raise RunFailed("emulate", self._place(), reason, last_line(self.console))
+            raise self._stopped(_EXCEPTIONS.get(number, f"exception {number} of the engine"))
         operation = self.cpu.reg_read(self.arm.UC_ARM_REG_R0)
         answer = self._semihosting(operation, self.cpu.reg_read(self.arm.UC_ARM_REG_R1))
         self.cpu.reg_write(self.arm.UC_ARM_REG_R0, answer & 0xFFFFFFFF)

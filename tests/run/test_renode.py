@@ -1,0 +1,113 @@
+"""The Renode engine against a stand-in for pyrenode3 (tests/run/standin), not against Renode."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.run import fake_model
+from toolchain.board import load_board
+from toolchain.errors import RunFailed
+from toolchain.run import RunRequest, renode
+from toolchain.run.elf import Elf
+from toolchain.run.renode_job import job_of
+
+SAMPLES = [bytes(range(start, start + 16)) for start in (0, 3, 60)]
+
+
+@pytest.fixture
+def standin(monkeypatch):
+    pytest.importorskip("unicorn")
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "standin"))
+    renode._pyrenode3_trouble.cache_clear()
+    yield renode.Renode()
+    renode._pyrenode3_trouble.cache_clear()
+
+
+def request_for(built, samples, name="nucleo-f446re", **more):
+    board, result = built(name)
+    return RunRequest(result.hooks, board, fake_model.MODEL, samples, **more)
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("name", ["microbit-v1", "mps2-an385", "nucleo-f446re", "nucleo-u575zi"])
+def test_standin_gives_what_qemu_gives(built, qemu, standin, name):
+    assert standin.missing("cortex-m4") is None
+    got = standin.run(request_for(built, SAMPLES, name, dump_samples=2))
+    board, result = built(name)
+    model = fake_model.MODEL
+    other = qemu.run(RunRequest(result.emulation, board, model, SAMPLES, dump_samples=2))
+    assert got.outputs == other.outputs == [fake_model.expected(sample) for sample in SAMPLES]
+    assert got.dumps == other.dumps
+    np.testing.assert_array_equal(got.instructions, other.instructions)
+    assert got.emulator == "renode"
+    assert got.stack_bytes > 0
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        (fake_model.STATUS, "status -7"),
+        (fake_model.HANG, "still running"),
+        (fake_model.WRITE_FLASH, "wrote to flash"),
+        (fake_model.OVERFLOW, "no memory|engine|finish"),
+    ],
+)
+def test_standin_misbehaviour(built, standin, what, told):
+    request = request_for(built, [bytes([what] + [0] * 15)], timeout_s=1.0)
+    with pytest.raises(RunFailed, match=told):
+        standin.run(request)
+
+
+def test_pyrenode3_that_does_not_load_is_diagnosed_in_one_line(monkeypatch, tmp_path):
+    package = tmp_path / "pyrenode3"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('no .NET here\\nand more')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(renode, "_executable", lambda: None)
+    renode._pyrenode3_trouble.cache_clear()
+    reason = renode.Renode().missing("cortex-m4")
+    renode._pyrenode3_trouble.cache_clear()
+    assert reason is not None
+    assert "no .NET here" in reason
+    assert "\n" not in reason
+    assert "PYRENODE_PKG" in reason
+
+
+def test_platform_has_the_true_sizes():
+    text = renode.platform(load_board("nucleo-h743zi"))
+    assert 'cpuType: "cortex-m7"' in text
+    assert "axi_sram: Memory.MappedMemory @ sysbus 0x24000000\n    size: 0x80000\n" in text
+    assert "d2_sram: Memory.MappedMemory @ sysbus 0x30000000\n    size: 0x48000\n" in text
+    assert text.count("MappedMemory") == 6
+
+
+@pytest.mark.emulator
+def test_script_for_the_executable_is_complete(built, tmp_path):
+    request = request_for(built, SAMPLES, dump_samples=1)
+    text = renode.script(tmp_path, job_of(request, Elf(request.elf)))
+    assert text.count('"""') == 8
+    hooks = text.split('"""')[1::2]
+    for hook in hooks:
+        assert '"' not in hook
+        assert "\\" not in hook
+        compile(hook, "hook", "exec")
+
+
+@pytest.mark.emulator
+def test_executable_that_fails_is_reported(built, tmp_path, monkeypatch):
+    program = tmp_path / "renode"  # a stand-in that only complains
+    program.write_text("#!/bin/sh\necho cannot open display\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(renode, "_executable", lambda: str(program))
+    with pytest.raises(RunFailed, match="cannot open display"):
+        renode.Renode().run(request_for(built, SAMPLES))
+
+
+@pytest.mark.skipif(shutil.which("renode") is None, reason="renode is not installed")
+@pytest.mark.emulator
+def test_real_renode(built):
+    got = renode.Renode().run(request_for(built, SAMPLES))
+    assert got.outputs == [fake_model.expected(sample) for sample in SAMPLES]

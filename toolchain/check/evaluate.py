@@ -1,0 +1,94 @@
+"""The integer model over a data set, layer by layer against the float model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import ModelProto
+
+from toolchain.check.compare import Comparison, Gates, judge
+from toolchain.check.reference import LayerErrors
+from toolchain.frontend.samples import Samples
+from toolchain.frontend.session import FloatSession
+from toolchain.ir import Array, Graph
+from toolchain.ir.execute import simulate
+from toolchain.ir.fixedpoint import dequantize, quantize
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The integer model over a data set.
+
+    Args:
+        comparison: Against the float model (and the firmware, when its codes were given).
+        layers: SQNR in dB of every layer, in order of execution.
+    """
+
+    comparison: Comparison
+    layers: tuple[tuple[str, float], ...]
+
+
+def evaluate(
+    model: ModelProto,
+    graph: Graph,
+    samples: Samples,
+    *,
+    firmware: Mapping[str, Array] | None = None,
+    gates: Gates | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Compare the integer model with the float model, and with the firmware's codes.
+
+    Args:
+        model: The original model.
+        graph: The integer graph.
+        samples: Inputs, real values or codes.
+        firmware: Codes the firmware gave, [N, ...] by output.
+        gates: Constraints.
+        progress: Told after each sample.
+    """
+    computed = [y for op in graph.ops if not op.is_view for y in op.outputs]
+    layers = {y: graph.origins[y] for y in computed if y in graph.origins}
+    wanted = [graph.origins[y].tensor for y in graph.outputs]
+    session = FloatSession(model, [*(o.tensor for o in layers.values()), *wanted])
+    errors = LayerErrors()
+    names = {y: op.name for op in graph.ops for y in op.outputs}
+    columns: dict[str, tuple[list[Array], list[Array]]] = {y: ([], []) for y in graph.outputs}
+    for index, sample in enumerate(samples):
+        codes = input_codes(graph, sample)
+        reals = (
+            {x: dequantize(codes[x], graph.types[x].q) for x in codes} if samples.codes else sample
+        )
+        reference, values = session.run(reals), simulate(graph, codes)
+        for y, origin in layers.items():
+            kind = graph.types[y]
+            expected = origin.view(reference[origin.tensor], kind.shape)
+            errors.update(names[y], expected, dequantize(values[y], kind.q))
+        for y, (floats, integers) in columns.items():
+            floats.append(reference[graph.origins[y].tensor].reshape(graph.types[y].shape))
+            integers.append(values[y])
+        if progress is not None:
+            progress(index + 1, len(samples))
+    outputs_float = {y: np.concatenate(f) for y, (f, _) in columns.items()}
+    outputs_codes = {y: np.concatenate(c) for y, (_, c) in columns.items()}
+    comparison = judge(
+        outputs_float,
+        {y: dequantize(c, graph.types[y].q) for y, c in outputs_codes.items()},
+        codes=outputs_codes,
+        firmware=firmware,
+        labels=samples.labels,
+        gates=gates,
+        worst_layers=errors.worst(3),
+    )
+    ordered = dict.fromkeys(names[y] for y in layers)
+    return Evaluation(comparison, tuple((n, errors.sqnr_db(n)) for n in ordered))
+
+
+def input_codes(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
+    """The int8 codes of one sample; codes pass through."""
+    return {
+        x: sample[x] if sample[x].dtype == np.int8 else quantize(sample[x], graph.types[x].q)
+        for x in graph.inputs
+    }
+
+

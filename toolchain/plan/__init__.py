@@ -1,0 +1,8 @@
+"""The order of the operators, and where every tensor lies in the arena."""
+
+from toolchain.plan.arena import Plan, plan_memory
+from toolchain.plan.check import check_plan
+from toolchain.plan.lifetimes import Buffer, lifetimes
+from toolchain.plan.schedule import schedule
+
+__all__ = ["Buffer", "Plan", "check_plan", "lifetimes", "plan_memory", "schedule"]

@@ -1,0 +1,100 @@
+"""Where every tensor lies in the arena: colouring of the interference graph with byte offsets.
+
+Two buffers interfere when their lives overlap; then their byte ranges must not. Placing the
+buffers one after the other, each at the lowest offset that is free, gives a plan for every order.
+Some fixed orders come first, then a seeded local search over orders, then for few buffers an exact
+search. Each stops when the live-set lower bound is met: no plan can be smaller.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from toolchain.ir import Graph
+from toolchain.plan.exact import exact_placement
+from toolchain.plan.lifetimes import Buffer, aligned, lifetimes, live_bytes, view_roots
+from toolchain.plan.placement import Blocks, greedy_placements, improve, top
+from toolchain.select import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The arena of a graph.
+
+    Args:
+        offsets: Byte offset of every activation, views and in-place results included. Constants and
+            views of constants are in flash and not here.
+        scratch_offsets: Byte offset of the scratch memory of the operators that need any, by the
+            operator's first output.
+        arena_bytes: Size of the arena, a multiple of the alignment.
+        lower_bound: The most bytes that are live at one step; no plan is smaller.
+        optimal: Whether it is proved that no plan of these buffers in this order is smaller.
+        peak_step: Name of the operator at the first step where `lower_bound` bytes are live.
+        buffers: The blocks of the arena, by first step.
+        input_survives: For every input, whether its bytes are intact after a run.
+        constants: For every tensor that is a view of a constant, that constant.
+    """
+
+    offsets: Mapping[str, int]
+    scratch_offsets: Mapping[str, int]
+    arena_bytes: int
+    lower_bound: int
+    optimal: bool
+    peak_step: str
+    buffers: tuple[Buffer, ...]
+    input_survives: Mapping[str, bool]
+    constants: Mapping[str, str]
+
+
+def plan_memory(
+    graph: Graph, choices: Mapping[str, Choice], alignment: int, keep_inputs: bool = False
+) -> Plan:
+    """Place every activation and all scratch memory in one arena; the same graph, the same plan.
+
+    Args:
+        graph: Operators in the order they run.
+        choices: Kernel of every operator that computes, by its first output.
+        alignment: Alignment of every buffer, bytes.
+        keep_inputs: Inputs survive a run.
+    """
+    buffers = lifetimes(graph, choices, keep_inputs)
+    live = live_bytes(buffers, max(len(graph.ops), 1), alignment)
+    bound = max(live)
+    blocks = Blocks.of(
+        [(aligned(b.nbytes, alignment), b.first, b.last) for b in buffers],
+    )
+    placement, optimal = _place(blocks, bound)
+    placed = tuple(replace(b, offset=offset) for b, offset in zip(buffers, placement, strict=True))
+    roots = view_roots(graph)
+    return Plan(
+        offsets={t: b.offset for b in placed for t in b.tensors},
+        scratch_offsets={b.name: b.offset for b in placed if b.is_scratch},
+        arena_bytes=top(blocks, placement),
+        lower_bound=bound,
+        optimal=optimal,
+        peak_step=graph.ops[live.index(bound)].name if graph.ops else "",
+        buffers=placed,
+        input_survives={x: _survives(x, placed, roots) for x in graph.inputs},
+        constants={
+            y: roots[y] for op in graph.ops for y in op.outputs if roots[y] in graph.constants
+        },
+    )
+
+
+def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
+    """Offsets of the blocks, and whether no smaller arena is possible."""
+    best = min(greedy_placements(blocks), key=lambda offsets: top(blocks, offsets))
+    if top(blocks, best) > bound:
+        best = improve(blocks, best, bound)
+    if top(blocks, best) > bound:
+        better, exhausted = exact_placement(blocks, top(blocks, best), bound)
+        return better or best, exhausted
+    return best, True
+
+
+def _survives(name: str, buffers: tuple[Buffer, ...], roots: Mapping[str, str]) -> bool:
+    """Whether nothing is written over an input: neither in place nor by a later buffer."""
+    (own,) = (b for b in buffers if name in b.tensors)
+    return all(roots[t] == name for t in own.tensors) and all(
+        b is own or b.offset >= own.offset + own.nbytes or own.offset >= b.offset + b.nbytes
+        for b in buffers
+    )

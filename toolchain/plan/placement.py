@@ -1,0 +1,119 @@
+"""Offsets for blocks of bytes with lives: greedy placement in an order, and search over orders."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+ITERATIONS = 600
+SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Blocks by index.
+
+    Args:
+        sizes: Bytes of each, multiples of the alignment.
+        lives: First and last step of each, both included.
+        rivals: The other blocks that are live at a common step, per block.
+    """
+
+    sizes: tuple[int, ...]
+    lives: tuple[tuple[int, int], ...]
+    rivals: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, blocks: Sequence[tuple[int, int, int]]) -> "Blocks":
+        """Blocks given as (bytes, first step, last step)."""
+        rivals = tuple(
+            tuple(
+                j
+                for j, (_, start, end) in enumerate(blocks)
+                if j != i and start <= last and first <= end
+            )
+            for i, (_, first, last) in enumerate(blocks)
+        )
+        lives = tuple((first, last) for _, first, last in blocks)
+        return cls(tuple(size for size, _, _ in blocks), lives, rivals)
+
+
+def top(blocks: Blocks, offsets: Sequence[int]) -> int:
+    """Bytes of the arena a placement needs."""
+    return max((o + n for o, n in zip(offsets, blocks.sizes, strict=True)), default=0)
+
+
+def place(blocks: Blocks, order: Sequence[int], best_fit: bool = False) -> tuple[int, ...]:
+    """Place blocks in the given order, each where no rival that is already placed is.
+
+    Args:
+        blocks: The blocks.
+        order: Every index once.
+        best_fit: Take the smallest gap that is large enough instead of the lowest; above all rivals
+            when no gap is.
+    """
+    sizes = blocks.sizes
+    offsets = [-1] * len(sizes)
+    for i in order:
+        size = sizes[i]
+        chosen, slack, end = -1, -1, 0
+        for start, stop in sorted(
+            [(offsets[j], offsets[j] + sizes[j]) for j in blocks.rivals[i] if offsets[j] >= 0]
+        ):
+            gap = start - end
+            if gap >= size and (chosen < 0 or gap < slack):
+                chosen, slack = end, gap
+                if not best_fit:
+                    break
+            if stop > end:
+                end = stop
+        offsets[i] = end if chosen < 0 else chosen
+    return tuple(offsets)
+
+
+def greedy_orders(blocks: Blocks) -> list[list[int]]:
+    """The fixed orders: largest first, longest, largest area, most rivals, earliest, latest."""
+    sizes, lives = blocks.sizes, blocks.lives
+    span = [last - first + 1 for first, last in lives]
+    keys: tuple[Callable[[int], tuple[int, ...]], ...] = (
+        lambda i: (-sizes[i], -span[i], i),
+        lambda i: (-span[i], -sizes[i], i),
+        lambda i: (-span[i] * sizes[i], i),
+        lambda i: (-sum(sizes[j] for j in blocks.rivals[i]), -sizes[i], i),
+        lambda i: (lives[i][0], -lives[i][1], -sizes[i], i),
+        lambda i: (-lives[i][1], lives[i][0], -sizes[i], i),
+    )
+    return [sorted(range(len(sizes)), key=key) for key in keys]
+
+
+def greedy_placements(blocks: Blocks) -> Iterator[tuple[int, ...]]:
+    """Every fixed order, at the lowest offset and at the tightest one."""
+    for order in greedy_orders(blocks):
+        yield place(blocks, order)
+        yield place(blocks, order, best_fit=True)
+
+
+def improve(blocks: Blocks, start: tuple[int, ...], bound: int) -> tuple[int, ...]:
+    """Local search from a placement: move a block at the top of the arena earlier in the order.
+
+    Placing in the order of the offsets never makes a placement larger, so the search starts there.
+    Seeded, with a fixed number of iterations; stops early when the bound is met.
+    """
+    rng = random.Random(SEED)
+    best = current = start
+    order = sorted(range(len(start)), key=lambda i: (start[i], i))
+    for _ in range(ITERATIONS):
+        height = top(blocks, current)
+        if height <= bound:
+            break
+        highest = [i for i in order if current[i] + blocks.sizes[i] == height]
+        candidate = order.copy()
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            moved = rng.choice(highest if rng.random() < 0.7 else candidate)
+            candidate.remove(moved)
+            candidate.insert(rng.randrange(len(order)), moved)
+        placed = place(blocks, candidate)
+        if top(blocks, placed) <= height:
+            order, current = candidate, placed
+            if top(blocks, placed) < top(blocks, best):
+                best = placed
+    return best

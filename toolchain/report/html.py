@@ -1,0 +1,51 @@
+"""report.html: one self-contained page with everything `run` found."""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from toolchain.check.evaluate import Evaluation
+from toolchain.project import Manifest
+from toolchain.report.table import decibel, number, percent
+from toolchain.resources import TEMPLATES
+from toolchain.results import Built, Emulation
+
+REPORT = "report.html"
+
+
+def write_report(
+    directory: Path, manifest: Manifest, built: Built, evaluation: Evaluation, run: Emulation
+) -> Path:
+    """Write the page into the project; returns its path.
+
+    Args:
+        directory: The project.
+        manifest: What was converted.
+        built: The programs.
+        evaluation: Integer model against float and firmware.
+        run: The emulation.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES / "report"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    environment.filters.update(number=number, decibel=decibel, percent=percent)
+    errors = dict(evaluation.layers)
+    layers = [
+        {"fact": fact, "instructions": count, "sqnr": errors.get(fact.name)}
+        for fact, (_, count) in zip(manifest.layers, run.layers, strict=True)
+    ]
+    text = environment.get_template("report.html.j2").render(
+        manifest=manifest,
+        built=built,
+        found=evaluation.comparison,
+        run=run,
+        layers=layers,
+        steps=max(b.last for b in manifest.buffers) + 1,
+    )
+    path = directory / REPORT
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,225 @@
+"""Tables on the terminal."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from toolchain.board import Board
+from toolchain.check.evaluate import Evaluation
+from toolchain.project import Manifest
+from toolchain.report.support import operator_records
+from toolchain.results import Built, Emulation, Inspection
+from toolchain.run.doctor import Check
+
+_LEFT = {"operator", "kernel", "shape", "board", "value", "notes", "part", "core", "detail"}
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A plain table: words to the left, numbers to the right."""
+    result = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for index, column in enumerate(columns):
+        left = index == 0 or column in _LEFT
+        result.add_column(column, justify="left" if left else "right", overflow="fold")
+    for row in rows:
+        result.add_row(*(Text(number(cell)) for cell in row))
+    return result
+
+
+def number(value: object) -> str:
+    """Integers with thousands separators, anything else as text; None is unknown."""
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def decibel(value: float) -> str:
+    """A ratio in dB; no error at all is "exact"."""
+    return "exact" if value == float("inf") else f"{value:.1f} dB"
+
+
+def percent(value: float | None) -> str | None:
+    """A share as a percentage; None stays unknown."""
+    return None if value is None else f"{value:.2%}"
+
+
+def inspect_table(seen: Inspection) -> RenderableType:
+    """Layers, totals, and whether the model fits."""
+    lines = [
+        f"\n{sum(layer.macs for layer in seen.layers):,} MACs, "
+        f"{sum(layer.weights_bytes for layer in seen.layers):,} bytes of int8 weights and biases",
+        f"activations: {seen.peak_bytes:,} bytes at the peak, {seen.peak_layer}",
+    ]
+    if seen.board is not None:
+        lines.append(
+            f"{seen.board.name}: {'fits' if seen.fits else 'DOES NOT FIT'} "
+            f"({seen.board.ram.bytes:,} bytes RAM, {seen.board.flash.bytes:,} bytes flash)"
+        )
+    return Group(
+        table(
+            seen.graph.name,
+            ("layer", "operator", "shape", "MACs", "weights"),
+            (
+                (x.name, x.op, "x".join(map(str, x.shape)), x.macs or None, x.weights_bytes or None)
+                for x in seen.layers
+            ),
+        ),
+        Text("\n".join([*lines, *(f"note: {note}" for note in seen.notes)])),
+    )
+
+
+def convert_table(manifest: Manifest) -> RenderableType:
+    """Layers with their kernels, and the memory."""
+    proof = "optimal" if manifest.arena_optimal else "not proved optimal"
+    lines = [
+        f"\narena {manifest.arena_bytes:,} bytes; lower bound {manifest.arena_lower_bound:,} "
+        f"({proof}); peak at {manifest.peak_layer}",
+        f"weights and tables {manifest.weights_bytes:,} bytes; {manifest.macs:,} MACs",
+        *(f"note: {note}" for note in manifest.notes),
+        *(f"warning: {warning}" for warning in manifest.warnings),
+    ]
+    return Group(
+        table(
+            f"{manifest.source} for {manifest.board}",
+            ("layer", "operator", "kernel", "shape", "MACs", "weights"),
+            (
+                (
+                    layer.name,
+                    layer.op,
+                    layer.kernel,
+                    "x".join(map(str, layer.shape)),
+                    layer.macs or None,
+                    layer.weights_bytes or None,
+                )
+                for layer in manifest.layers
+            ),
+        ),
+        Text("\n".join(lines)),
+    )
+
+
+def build_table(built: Built) -> RenderableType:
+    """Flash and RAM of the program against the board's."""
+    sizes, board = built.sizes, built.board
+    flash, ram = board.flash.bytes, board.ram.bytes
+    return Group(
+        table(
+            f"{built.programs.firmware}",
+            ("part", "flash", "RAM"),
+            (
+                ("code", sizes.code, None),
+                ("weights and tables", sizes.weights, None),
+                ("initialised data", sizes.data, sizes.data),
+                ("arena and zeroed data", None, sizes.bss),
+                ("stack", None, sizes.stack),
+                ("total", sizes.flash, sizes.ram),
+                (f"{board.name} has", flash, ram),
+                ("used", f"{sizes.flash / flash:.1%}", f"{sizes.ram / ram:.1%}"),
+            ),
+        )
+    )
+
+
+def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
+    """Instructions per layer beside its MACs."""
+    return Group(
+        table(
+            f"executed instructions per inference ({run.emulator}, {run.core})",
+            ("layer", "instructions", "share", "MACs", "per MAC"),
+            (
+                (
+                    name,
+                    count,
+                    f"{count / max(run.instructions, 1):.1%}",
+                    fact.macs or None,
+                    f"{count / fact.macs:.2f}" if fact.macs else None,
+                )
+                for (name, count), fact in zip(run.layers, manifest.layers, strict=True)
+            ),
+        ),
+        Text(
+            f"\n{run.instructions:,} instructions per inference over {run.samples} samples, "
+            f"peak stack {run.stack_bytes:,} bytes"
+        ),
+    )
+
+
+def compare_table(evaluation: Evaluation) -> RenderableType:
+    """Both judgements, and the error of every layer."""
+    found = evaluation.comparison
+    exact = {True: "equal, byte for byte", False: "DIFFERENT", None: "not run"}
+    worst = dict(found.worst_layers)
+    verdict = [f"FAILED: {reason}" for reason in found.reasons] or ["passed"]
+    return Group(
+        table(
+            "error of each layer",
+            ("layer", "SQNR", ""),
+            (
+                (name, decibel(db), "<- worst" if name in worst else "")
+                for name, db in evaluation.layers
+            ),
+        ),
+        Text(""),
+        table(
+            "comparison",
+            ("what", "value"),
+            (
+                ("firmware against integer model", exact[found.bit_exact]),
+                ("max abs error against float", f"{found.max_abs_error:.4g}"),
+                ("SQNR", decibel(found.sqnr_db)),
+                ("cosine", f"{found.cosine:.5f}"),
+                ("top-1 agreement", percent(found.agreement)),
+                ("accuracy, float model", percent(found.accuracy_float)),
+                ("accuracy, firmware", percent(found.accuracy_int8)),
+            ),
+        ),
+        Text("\n" + "\n".join(verdict)),
+    )
+
+
+def run_table(
+    manifest: Manifest, built: Built, evaluation: Evaluation, run: Emulation, page: Path
+) -> RenderableType:
+    """Everything `run` found."""
+    return Group(
+        convert_table(manifest),
+        Text(""),
+        build_table(built),
+        Text(""),
+        profile_table(manifest, run),
+        Text(""),
+        compare_table(evaluation),
+        Text(f"report: {page}"),
+    )
+
+
+def board_table(boards: Sequence[Board]) -> RenderableType:
+    """The boards with core and memory."""
+    return table(
+        "boards",
+        ("board", "core", "MHz", "flash", "RAM", "part"),
+        (
+            (b.name, b.cpu, b.clock_hz // 10**6, b.flash.bytes, b.ram.bytes, b.description)
+            for b in boards
+        ),
+    )
+
+
+def operator_table() -> RenderableType:
+    """The supported ONNX operators."""
+    rows = ((row["operator"], row["notes"]) for row in operator_records())
+    return table("ONNX operators", ("operator", "notes"), rows)
+
+
+def doctor_table(checks: Sequence[Check]) -> RenderableType:
+    """What is installed and what is missing."""
+    return table(
+        "this machine",
+        ("what", "state", "detail"),
+        (
+            (c.name, "ok" if c.ok else "missing", c.detail if c.ok or not c.hint else c.hint)
+            for c in checks
+        ),
+    )

@@ -1,0 +1,83 @@
+"""What the stages after conversion give, for the reports."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolchain.board import Board
+from toolchain.ir import Array, Graph
+from toolchain.run import BuildResult, Sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The programs of a project, their sizes, and the board they have to fit.
+
+    Args:
+        programs: Where they are.
+        sizes: Bytes of the program for the board.
+        board: The board.
+    """
+
+    programs: BuildResult
+    sizes: Sizes
+    board: Board
+
+
+@dataclass(frozen=True, slots=True)
+class Emulation:
+    """A run of the firmware in an emulator.
+
+    Args:
+        emulator: Engine.
+        core: Core it emulated.
+        samples: Number of inferences.
+        instructions: Executed instructions per inference, mean over the samples.
+        stack_bytes: Most stack that was used.
+        layers: (name, instructions per inference) of every layer.
+        outputs: File with the int8 codes [N, ...] of every output.
+        codes: The same codes.
+    """
+
+    emulator: str
+    core: str
+    samples: int
+    instructions: int
+    stack_bytes: int
+    layers: tuple[tuple[str, int], ...]
+    outputs: Path
+    codes: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedLayer:
+    """One layer before calibration: shape of its output, MACs, bytes of int8 constants."""
+
+    name: str
+    op: str
+    shape: tuple[int, ...]
+    macs: int
+    weights_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What can be said of a model without data.
+
+    Args:
+        graph: The fused float graph.
+        layers: Operators that compute.
+        peak_bytes: Most bytes of int8 activations alive at once.
+        peak_layer: Where that is.
+        board: The board asked about, or None.
+        fits: Whether weights and activations fit the board; None without a board.
+        notes: What was assumed.
+    """
+
+    graph: Graph
+    layers: tuple[InspectedLayer, ...]
+    peak_bytes: int
+    peak_layer: str
+    board: Board | None
+    fits: bool | None
+    notes: tuple[str, ...]
