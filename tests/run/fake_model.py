@@ -154,7 +154,9 @@ def expected(sample: bytes) -> bytes:
     return bytes((value * 3 + 1) % 256 for value in sample)
 
 
-def write_project(directory: Path, board: Board | str, arena: int = 64) -> Path:
+def write_project(
+    directory: Path, board: Board | str, arena: int = 64, cmsis_nn_dir: Path | None = None
+) -> Path:
     """Write the whole project of the fake model for a board; returns its folder."""
     if isinstance(board, str):
         board = load_board(board)
@@ -163,7 +165,7 @@ def write_project(directory: Path, board: Board | str, arena: int = 64) -> Path:
         path = glue / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    write_firmware(directory, MODEL, board, stack_bytes=1024, glue_dir=glue)
+    write_firmware(directory, MODEL, board, cmsis_nn_dir, stack_bytes=1024, glue_dir=glue)
     ram_end = _emulated_ram_end(board)
     (directory / "kws.h").write_text(_HEADER.format(arena=arena))
     (directory / "kws.c").write_text(_SOURCE.format(ram_end=hex(ram_end), loop=LOOP))

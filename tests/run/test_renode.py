@@ -52,7 +52,7 @@ def test_standin_gives_what_qemu_gives(built, qemu, standin, name):
         (fake_model.STATUS, "status -7"),
         (fake_model.HANG, "still running"),
         (fake_model.WRITE_FLASH, "wrote to flash"),
-        (fake_model.OVERFLOW, "no memory|engine|finish"),
+        (fake_model.OVERFLOW, "stack overflow"),
     ],
 )
 def test_standin_misbehaviour(built, standin, what, told):

@@ -2,18 +2,22 @@
 
 Two buffers interfere when their lives overlap; then their byte ranges must not. Placing the
 buffers one after the other, each at the lowest offset that is free, gives a plan for every order.
-Some fixed orders come first, then a seeded local search over orders, then for few buffers an exact
-search. Each stops when the live-set lower bound is met: no plan can be smaller.
+Some fixed orders come first; then, while the arena is above the live-set lower bound, a search
+for a placement at the bound, a seeded local search over orders, and an exact search for anything
+smaller, all of them limited by counts, never by time.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolchain.ir import Graph
-from toolchain.plan.exact import exact_placement
+from toolchain.plan.exact import fit
 from toolchain.plan.lifetimes import Buffer, aligned, lifetimes, live_bytes, view_roots
-from toolchain.plan.placement import Blocks, greedy_placements, improve, top
+from toolchain.plan.placement import Blocks, greedy_orders, greedy_placements, improve, top
 from toolchain.select import Choice
+
+QUICK_NODES = 500
+NODES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +85,19 @@ def plan_memory(
 
 
 def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
-    """Offsets of the blocks, and whether no smaller arena is possible."""
+    """Offsets of the blocks, and whether it is proved that no smaller arena is possible."""
     best = min(greedy_placements(blocks), key=lambda offsets: top(blocks, offsets))
+    for order in greedy_orders(blocks):
+        if top(blocks, best) > bound:
+            best = fit(blocks, bound, order, QUICK_NODES)[0] or best
     if top(blocks, best) > bound:
         best = improve(blocks, best, bound)
-    if top(blocks, best) > bound:
-        better, exhausted = exact_placement(blocks, top(blocks, best), bound)
-        return better or best, exhausted
+    proved = top(blocks, best) == bound
+    while not proved:
+        better, final = fit(blocks, top(blocks, best) - 1, greedy_orders(blocks)[0], NODES)
+        if better is None:
+            return best, final
+        best, proved = better, top(blocks, better) == bound
     return best, True
 
 

@@ -1,92 +1,102 @@
-"""Smallest arena for few blocks: branch and bound, with a proof when the search ends."""
+"""Is there a placement within a given height? Branch and bound, with a proof when it ends."""
+
+from collections.abc import Sequence
 
 from toolchain.plan.placement import Blocks
 
-MAX_BLOCKS = 40
-MAX_NODES = 4000
+MAX_BLOCKS = 300
+"""More are not tried: the search is as deep as there are blocks."""
 
 
-def exact_placement(blocks: Blocks, height: int, bound: int) -> tuple[tuple[int, ...] | None, bool]:
-    """Look for a placement that is smaller than the given height.
+def fit(
+    blocks: Blocks, height: int, order: Sequence[int], nodes: int
+) -> tuple[tuple[int, ...] | None, bool]:
+    """Look for a placement of at most `height` bytes.
 
-    In a smallest placement every block can be moved down until it lies on a rival or at 0. Listing
-    its blocks by offset, each lies on the highest rival before it. So it is enough to try the
-    blocks in every order, each on top of its rivals so far, with offsets that never fall.
+    In a lowest placement no block can move down, so each lies at 0 or on the highest of the rivals
+    that begin below it. It is enough to place the blocks by rising offset, each on top of its
+    rivals so far; blocks at one offset do not touch, so they come in one fixed order.
 
     Args:
         blocks: The blocks.
-        height: Bytes of the best arena known.
-        bound: Bytes no arena can be below; the search stops when it is met.
+        height: Bytes of the arena.
+        order: Every index once: which block is tried first, and comes first at one offset.
+        nodes: Try at most so many positions of a block.
 
     Returns:
-        The offsets of the smallest placement found below the height, or None, and whether it is
-        proved that no smaller one exists.
+        The offsets or None, and whether the answer is final: found, or proved impossible.
     """
     if len(blocks.sizes) > MAX_BLOCKS:
         return None, False
-    search = _Search(blocks, height, bound)
-    search.extend((1 << len(blocks.sizes)) - 1, 0)
-    return search.best, search.nodes < MAX_NODES or search.height <= bound
+    search = _Search(blocks, height, order, nodes)
+    if not search.extend((1 << len(order)) - 1, 0, -1):
+        return None, search.nodes < nodes
+    placed = dict(zip(order, search.offsets, strict=True))
+    return tuple(placed[i] for i in range(len(order))), True
 
 
 class _Search:
-    def __init__(self, blocks: Blocks, height: int, bound: int) -> None:
-        self.sizes, self.height, self.bound = blocks.sizes, height, bound
-        # Blocks that are live together are all live when the last of them begins.
-        steps = sorted({first for first, _ in blocks.lives})
-        self.columns = [
-            tuple(c for c, step in enumerate(steps) if first <= step <= last)
-            for first, last in blocks.lives
+    """Blocks are numbered by their rank in the order; a column is a step that matters."""
+
+    def __init__(self, blocks: Blocks, height: int, order: Sequence[int], limit: int) -> None:
+        self.height, self.limit, self.nodes = height, limit, 0
+        self.sizes = [blocks.sizes[i] for i in order]
+        lives = [blocks.lives[i] for i in order]
+        # Blocks that are live together are so when the last of them begins.
+        steps = sorted({first for first, _ in lives})
+        live = [
+            frozenset(i for i, (first, last) in enumerate(lives) if first <= step <= last)
+            for step in steps
         ]
-        self.tops = [0] * len(steps)
-        self.rest = [0] * len(steps)
-        for size, columns in zip(blocks.sizes, self.columns, strict=True):
-            for c in columns:
-                self.rest[c] += size
-        self.offsets = [0] * len(blocks.sizes)
-        self.best: tuple[int, ...] | None = None
-        self.nodes = 0
-        self.seen: set[tuple[int, int, tuple[int, ...]]] = set()
+        columns = [c for c in dict.fromkeys(live) if not any(c < other for other in live)]
+        self.columns = [
+            [c for c, column in enumerate(columns) if i in column] for i in range(len(order))
+        ]
+        self.tops = [0] * len(columns)
+        self.rest = [sum(self.sizes[i] for i in column) for column in columns]
+        self.offsets = [0] * len(order)
+        self.seen: set[tuple[int, int, int, tuple[int, ...]]] = set()
 
-    def extend(self, left: int, floor: int) -> None:
-        """Place the blocks that are left (a mask), none below the floor."""
+    def extend(self, left: int, floor: int, rank: int) -> bool:
+        """Place the blocks that are left (a mask), all behind (floor, rank); True when done."""
         if not left:
-            self.best, self.height = tuple(self.offsets), max(self.tops)
-            return
-        state = (left, floor, tuple(self.tops))
+            return True
+        state = (left, floor, rank, tuple(self.tops))
         if state in self.seen:
-            return
+            return False
         self.seen.add(state)
-        for offset, i in self._candidates(left, floor):
-            if self.nodes >= MAX_NODES or self.height <= self.bound:
-                return
+        for offset, i in self._options(left, floor, rank):
+            if self.nodes >= self.limit:
+                return False
             self.nodes += 1
-            columns = self.columns[i]
-            before = [self.tops[c] for c in columns]
-            self._put(i, [offset + self.sizes[i]] * len(columns), -self.sizes[i])
+            before = [self.tops[c] for c in self.columns[i]]
             self.offsets[i] = offset
-            if self._promising(offset):
-                self.extend(left & ~(1 << i), offset)
-            self._put(i, before, self.sizes[i])
+            if self._put(i, offset) and self.extend(left & ~(1 << i), offset, i):
+                return True
+            self._take(i, before)
+        return False
 
-    def _candidates(self, left: int, floor: int) -> list[tuple[int, int]]:
-        """Blocks that may come next with their offsets, lowest and then largest first."""
+    def _options(self, left: int, floor: int, rank: int) -> list[tuple[int, int]]:
+        """(offset, block) that may come next; what is left of a column must fit above it."""
+        ceiling = min((self.height - rest for rest in self.rest if rest), default=self.height)
         options = []
         for i, columns in enumerate(self.columns):
             if left >> i & 1:
-                offset = max(self.tops[c] for c in columns)
-                if offset >= floor:
-                    options.append((offset, -self.sizes[i], i))
-        return [(offset, i) for offset, _, i in sorted(options)]
+                offset = max([self.tops[c] for c in columns])
+                if (floor, rank) < (offset, i) and offset <= ceiling:
+                    options.append((offset, i))
+        return sorted(options)
 
-    def _put(self, i: int, tops: list[int], change: int) -> None:
-        for c, value in zip(self.columns[i], tops, strict=True):
-            self.tops[c] = value
-            self.rest[c] += change
+    def _put(self, i: int, offset: int) -> bool:
+        """Place a block; whether its columns can still end within the height."""
+        top, fits = offset + self.sizes[i], True
+        for c in self.columns[i]:
+            self.tops[c] = top
+            self.rest[c] -= self.sizes[i]
+            fits = fits and top + self.rest[c] <= self.height
+        return fits
 
-    def _promising(self, floor: int) -> bool:
-        """Whether every step can still end below the best height."""
-        return all(
-            max(t, floor if rest else 0) + rest < self.height
-            for t, rest in zip(self.tops, self.rest, strict=True)
-        )
+    def _take(self, i: int, tops: list[int]) -> None:
+        for c, top in zip(self.columns[i], tops, strict=True):
+            self.tops[c] = top
+            self.rest[c] += self.sizes[i]

@@ -71,14 +71,15 @@ def place(blocks: Blocks, order: Sequence[int], best_fit: bool = False) -> tuple
 
 
 def greedy_orders(blocks: Blocks) -> list[list[int]]:
-    """The fixed orders: largest first, longest, largest area, most rivals, earliest, latest."""
+    """The fixed orders: largest area, longest, most rivals, largest, earliest, latest first."""
     sizes, lives = blocks.sizes, blocks.lives
     span = [last - first + 1 for first, last in lives]
+    crowd = [sum(sizes[j] for j in rivals) for rivals in blocks.rivals]
     keys: tuple[Callable[[int], tuple[int, ...]], ...] = (
-        lambda i: (-sizes[i], -span[i], i),
-        lambda i: (-span[i], -sizes[i], i),
         lambda i: (-span[i] * sizes[i], i),
-        lambda i: (-sum(sizes[j] for j in blocks.rivals[i]), -sizes[i], i),
+        lambda i: (-span[i], -sizes[i], i),
+        lambda i: (-crowd[i], -sizes[i], i),
+        lambda i: (-sizes[i], -span[i], i),
         lambda i: (lives[i][0], -lives[i][1], -sizes[i], i),
         lambda i: (-lives[i][1], lives[i][0], -sizes[i], i),
     )

@@ -11,7 +11,7 @@ from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 from toolchain.run.renode_job import Job
 
-FINAL = ("E", "F", "T", "X")
+FINAL = ("E", "F", "T", "U", "X")
 """Events after which nothing follows; `toolchain.run.renode_session` lists them all."""
 _CALIBRATION = 2
 """The first marks have nothing between them."""
@@ -82,28 +82,43 @@ def _instructions(events: list[list[str]], job: Job) -> NDArray[np.int64]:
 def _judge(events: list[list[str]], folder: Path, job: Job, request: RunRequest, elf: Elf) -> None:
     """Raise what went wrong, if anything did."""
     for kind, *words in events:
-        if kind == "F":
-            raise explain(_fault([int(word) for word in words]), elf, request.board)
-        if kind == "D" and int(words[0]) != 0:
-            status = int(words[0]) - (int(words[0]) >> 31 << 32)
-            raise RunFailed("emulate", elf.path.name, f"the model returned status {status}")
-        if kind == "W":
-            place = elf.symbol_at(int(words[0])) or "flash"
-            reason = f"the firmware wrote to flash at 0x{int(words[0]):08X}"
-            raise RunFailed("emulate", place, reason, "run it in QEMU to see the instruction")
-        if kind == "T":
-            place = elf.symbol_at(int(words[0]) & ~1) or f"0x{int(words[0]):08X}"
-            sample = sum(event[0] == "D" for event in events)
-            reason = f"still running after {job.timeout_s:g} s, in sample {sample}"
-            raise RunFailed("emulate", place, reason, "take fewer samples or more time")
         if kind == "X":
             raise RunFailed("emulate", "renode", " ".join(words), "try --emulator qemu")
+        numbers = [int(word) for word in words]
+        if kind == "F":
+            raise explain(_fault(numbers), elf, request.board)
+        if kind == "D" and numbers[0] != 0:
+            status = numbers[0] - (numbers[0] >> 31 << 32)
+            raise RunFailed("emulate", elf.path.name, f"the model returned status {status}")
+        if kind == "W":
+            reason = f"the firmware wrote to flash at 0x{numbers[0]:08X}"
+            hint = "run it in QEMU to see the instruction"
+            raise RunFailed("emulate", _place(elf, numbers[0]), reason, hint)
+        if kind == "T":
+            sample = sum(event[0] == "D" for event in events)
+            reason = f"still running after {job.timeout_s:g} s, in sample {sample}"
+            hint = "take fewer samples or more time"
+            raise RunFailed("emulate", _place(elf, numbers[0] & ~1), reason, hint)
+        if kind == "U":
+            reads, writes, pc, stack = numbers
+            raise _outside(
+                reads, writes, _place(elf, pc & ~1), stack < elf.address("__stack_limit")
+            )
+        if kind == "E" and any(numbers):
+            raise _outside(numbers[0], numbers[1], request.board.name, False)
     if not events or events[-1][0] != "E":
         raise _engine_failure(folder)
-    reads, writes = (int(word) for word in events[-1][1:])
-    if reads or writes:
-        reason = f"{reads} reads and {writes} writes where the board has no memory"
-        raise RunFailed("emulate", request.board.name, reason, "stack overflow or arena overrun?")
+
+
+def _place(elf: Elf, address: int) -> str:
+    return elf.symbol_at(address) or f"0x{address:08X}"
+
+
+def _outside(reads: int, writes: int, where: str, overflow: bool) -> RunFailed:
+    reason = f"{reads} reads and {writes} writes where the board has no memory"
+    if overflow:
+        return RunFailed("emulate", where, f"stack overflow: {reason}", "give the stack more bytes")
+    return RunFailed("emulate", where, reason, "run it in QEMU to see the instruction")
 
 
 def _fault(record: list[int]) -> Fault:

@@ -11,6 +11,7 @@ out<sample>_<port>.bin, dump<sample>_<part>_<layer>.bin and `events`, one line e
     F exception sp cfsr hfsr mmfar bfar pc lr
     W address                           the flash no longer holds what was loaded, from here
     E unexpected_reads unexpected_writes    all samples are done
+    U reads writes pc sp                accesses outside all memories: Renode only counts them
     T pc                                the time is over
     X text                              trouble with the engine
 """
@@ -27,6 +28,7 @@ import msgspec
 from toolchain.run.elf import Elf
 from toolchain.run.renode_job import Job, Port
 
+_SP = 13
 _SLICE_US = 50_000
 """Emulated time between two looks at the clock on the wall."""
 
@@ -96,7 +98,11 @@ class Session:
         end = time.monotonic() + self.job.timeout_s
         while not self.over:
             emulation.RunFor(step)
-            if not self.over and time.monotonic() > end:
+            reads, writes = int(self.bus.UnexpectedReads), int(self.bus.UnexpectedWrites)
+            if not self.over and (reads or writes):
+                stack = int(self.cpu.GetRegister(_SP).RawValue)
+                self._stop(f"U {reads} {writes} {int(self.cpu.PC.RawValue)} {stack}")
+            elif not self.over and time.monotonic() > end:
                 self._stop(f"T {int(self.cpu.PC.RawValue)}")
         self.emulation.clear()
 

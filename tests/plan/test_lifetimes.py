@@ -1,0 +1,107 @@
+"""Which tensors share a buffer, and how long it lives."""
+
+from tests.plan.graphs import Net
+from toolchain.plan import Buffer, lifetimes
+
+
+def lives(net: Net, *outputs: str, keep_inputs: bool = False) -> dict[str, tuple]:
+    """First tensor -> (tensors, bytes, first step, last step); scratch memory as "scratch NAME"."""
+    buffers = lifetimes(net.graph(*outputs), net.choices, keep_inputs)
+    return {
+        f"scratch {b.name}" if b.is_scratch else b.name: (b.tensors, b.nbytes, b.first, b.last)
+        for b in buffers
+    }
+
+
+def test_a_chain():
+    net = Net.of(x=10).cell("x", a=20).cell("a", b=30, scratch=5).cell("b", y=4)
+    assert lives(net, "y") == {
+        "x": (("x",), 10, 0, 0),
+        "a": (("a",), 20, 0, 1),
+        "b": (("b",), 30, 1, 2),
+        "scratch b": ((), 5, 1, 1),
+        "y": (("y",), 4, 2, 2),
+    }
+
+
+def test_the_input_lives_from_the_start_and_survives_on_request():
+    net = Net.of(x=10, late=7).cell("x", a=20).cell("a late", b=30).cell("b", y=4)
+    assert lives(net, "y")["late"] == (("late",), 7, 0, 1)
+    assert lives(net, "y", keep_inputs=True)["x"] == (("x",), 10, 0, 2)
+
+
+def test_a_view_shares_the_storage_and_extends_its_life():
+    net = Net.of(x=10).cell("x", a=20).view("a", "v").view("v", "w").cell("x", b=1)
+    net.cell("w b", y=4)
+    assert lives(net, "y")["a"] == (("a", "v", "w"), 20, 0, 4)
+
+
+def test_a_view_that_nobody_reads_extends_nothing():
+    net = Net.of(x=10).cell("x", a=20).cell("a", b=1).cell("b", c=2).view("a", "v").cell("c", y=4)
+    assert lives(net, "y")["a"] == (("a", "v"), 20, 0, 1)
+
+
+def test_a_view_of_a_constant_needs_no_buffer():
+    net = Net.of({"c": 8}, x=8).view("c", "v").cell("x v", inplace=(1,), y=8)
+    assert lives(net, "y", "v").keys() == {"x", "y"}
+
+
+def test_in_place_over_the_first_input_that_dies():
+    net = Net.of(x=9).cell("x", a=9).cell("x", b=9).cell("a b", inplace=(0, 1), c=9)
+    assert lives(net, "c", "a")["b"] == (("b", "c"), 9, 1, 2)
+
+
+def test_a_chain_of_in_place_operators_is_one_buffer():
+    net = Net.of(x=9).cell("x", inplace=(0,), a=9).view("a", "v").cell("v", inplace=(0,), y=9)
+    assert lives(net, "y") == {"x": (("x", "a", "v", "y"), 9, 0, 2)}
+    assert lives(net, "y", keep_inputs=True).keys() == {"x", "a"}
+
+
+def test_not_in_place_when_an_alias_is_read_later():
+    net = Net.of(x=3).cell("x", a=9).view("a", "v").cell("a", inplace=(0,), b=9)
+    assert lives(net.cell("v b", y=1), "y").keys() == {"x", "a", "b", "y"}
+
+
+def test_not_in_place_when_the_output_is_larger():
+    net = Net.of(x=3).cell("x", a=9).cell("a", inplace=(0,), y=10)
+    assert lives(net, "y").keys() == {"x", "a", "y"}
+
+
+def test_not_in_place_over_a_graph_output():
+    net = Net.of(x=3).cell("x", a=9).cell("a", inplace=(0,), y=9)
+    assert lives(net, "y", "a").keys() == {"x", "a", "y"}
+
+
+def test_an_input_read_twice_is_overwritten_only_if_the_kernel_allows_both():
+    net = Net.of(x=9).cell("x x", inplace=(0, 1), y=9)
+    assert lives(net, "y").keys() == {"x"}
+    net = Net.of(x=9).cell("x x", inplace=(0,), y=9)
+    assert lives(net, "y").keys() == {"x", "y"}
+
+
+def test_an_alias_as_second_input_counts_as_the_same_input():
+    net = Net.of(x=9).view("x", "v").cell("x v", inplace=(0,), y=9)
+    assert lives(net, "y").keys() == {"x", "y"}
+
+
+def test_an_input_returned_as_output_lives_to_the_end():
+    net = Net.of(x=9).cell("x", inplace=(0,), a=9).cell("a", y=2)
+    assert lives(net, "y", "x")["x"] == (("x",), 9, 0, 1)
+    assert lives(Net.of(x=9), "x") == {"x": (("x",), 9, 0, 0)}
+
+
+def test_outputs_nobody_reads_live_one_step_and_unread_inputs_at_the_start():
+    net = Net.of(x=9, unread=4).cell("x", a=9, b=5).cell("a", c=1).cell("c", y=2)
+    found = lives(net, "y")
+    assert found["b"] == (("b",), 5, 0, 0)
+    assert found["unread"] == (("unread",), 4, 0, 0)
+
+
+def test_an_output_that_is_also_read_lives_to_the_end():
+    net = Net.of(x=9).cell("x", a=9).cell("a", b=5).cell("b", y=2)
+    assert lives(net, "a", "y")["a"] == (("a",), 9, 0, 2)
+
+
+def test_a_buffer_without_tensors_is_scratch():
+    assert Buffer("a", 4, 0, 0).is_scratch
+    assert not Buffer("a", 4, 0, 0, ("a",)).is_scratch
