@@ -2,13 +2,17 @@
 
 from typing import Any
 
-_PIPELINE = ("ConvertOptions", "build", "compare", "convert", "emulate", "inspect")
+_PIPELINE = ("build", "compare", "convert", "emulate", "inspect")
 
 
 def __getattr__(name: str) -> Any:
     """The functions of the pipeline, imported when first asked for."""
+    if name == "ConvertOptions":
+        from toolchain.options import ConvertOptions
+
+        return ConvertOptions
     if name not in _PIPELINE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from toolchain import pipeline  # noqa: PLC0415 - keeps `import toolchain.ir` light
+    from toolchain import pipeline
 
     return getattr(pipeline, name)

@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+import re
 import tomllib
 from enum import StrEnum
 from pathlib import Path
@@ -234,6 +235,10 @@ def _read(path: Path) -> Board:
 
 def _problem(board: Board) -> str:
     """First thing wrong with a board whose fields have the right types; "" when nothing is."""
+    if not re.fullmatch(r"[\w.+-]+", board.name, re.ASCII):
+        return "Expected letters, digits, - _ . + - at `$.name`"
+    if not board.description.isprintable() or "*/" in board.description:
+        return "Expected one line of plain text - at `$.description`"
     if board.clock_hz <= 0:
         return "Expected a positive clock - at `$.clock_hz`"
     if board.fpu is not None and board.fpu not in _FPUS.get(board.cpu, ()):

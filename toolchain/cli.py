@@ -20,6 +20,8 @@ from toolchain import pipeline
 from toolchain.board import list_boards, load_board
 from toolchain.check.compare import Gates
 from toolchain.errors import InputRefused, ToolchainError
+from toolchain.options import ConvertOptions, silent
+from toolchain.options import Progress as Report
 from toolchain.project import Project
 from toolchain.report import html, records, support, table
 
@@ -34,10 +36,8 @@ app = typer.Typer(
 
 MODEL = Annotated[Path, typer.Argument(help="ONNX file.", show_default=False)]
 PROJECT = Annotated[Path, typer.Argument(help="Folder that convert wrote.", show_default=False)]
-CALIB = Annotated[
-    Path, typer.Option("--calib", help="Calibration data: .npz, .npy or a folder.")
-]
-DATA = Annotated[Path, typer.Option("--data", help="Samples: .npz (with labels), .npy or a folder.")]
+CALIB = Annotated[Path, typer.Option("--calib", help="Calibration data: .npz, .npy or a folder.")]
+DATA = Annotated[Path, typer.Option("--data", help="Samples: .npz, .npy or a folder.")]
 BOARD = Annotated[str, typer.Option("--board", help="Board name or board file.")]
 OUT = Annotated[Path, typer.Option("-o", "--output", help="Folder of the project.")]
 SHAPE = Annotated[
@@ -114,11 +114,11 @@ def _show(as_json: bool, record: dict[str, Any], view: RenderableType) -> None:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[pipeline.Progress]:
+def _progress() -> Iterator[Report]:
     """A bar on a terminal, silence in a pipe."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield pipeline.silent
+        yield silent
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bars:
@@ -167,7 +167,7 @@ def convert(
     as_json: JSON = False,
 ) -> None:
     """Convert an ONNX model to a C project for a board."""
-    options = pipeline.ConvertOptions(
+    options = ConvertOptions(
         calibration.value,
         percentile,
         samples,
@@ -255,7 +255,7 @@ def run(
     as_json: JSON = False,
 ) -> None:
     """Convert, build, emulate, compare, and write report.html: the whole corridor."""
-    options = pipeline.ConvertOptions(
+    options = ConvertOptions(
         calibration.value,
         percentile,
         None,
@@ -341,5 +341,5 @@ def main() -> None:
         if "ONNX2MCU_DEBUG" in os.environ:
             raise
         print(f"error: internal: {type(error).__name__}: {error}", file=sys.stderr)
-        print("hint: this is a bug; ONNX2MCU_DEBUG=1 shows where, please report it", file=sys.stderr)
+        print("hint: this is a bug; ONNX2MCU_DEBUG=1 shows where", file=sys.stderr)
         sys.exit(1)

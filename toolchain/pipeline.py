@@ -1,12 +1,11 @@
 """The corridor: the only file that knows every room."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import onnx
 from onnx import ModelProto
@@ -15,16 +14,7 @@ from toolchain import passes
 from toolchain.board import Board, load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
-from toolchain.emit import (
-    FirmwareModel,
-    LayerInfo,
-    ModelCode,
-    Port,
-    identifier,
-    write_code,
-    write_firmware,
-    write_model,
-)
+from toolchain.emit import identifier, write_code, write_firmware, write_model
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import load_model
@@ -32,19 +22,17 @@ from toolchain.frontend.read import read
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, DType, Graph, Target
-from toolchain.ir.serialize import save_graph
-from toolchain.ir.text import graph_text
+from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.plan import Plan, check_plan, plan_memory, schedule
 from toolchain.project import (
-    MANIFEST,
-    MODEL,
-    BufferFacts,
-    LayerFacts,
-    Manifest,
     Project,
+    Source,
+    firmware_of,
+    manifest_of,
+    write_records,
     written_aside,
 )
-from toolchain.quant.calibrate import Method, calibrate
+from toolchain.quant.calibrate import calibrate
 from toolchain.quant.quantize import calibrated_tensors, quantize
 from toolchain.results import Built, Emulation, InspectedLayer, Inspection
 from toolchain.run import Elf, Kind, RunRequest, choose
@@ -53,57 +41,7 @@ from toolchain.run.build import find_tool
 from toolchain.run.doctor import Check, doctor
 from toolchain.select import Choice, select_kernels
 
-Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total) while something takes long."""
-
 STORED_SAMPLES = 16
-
-
-def silent(_stage: str, _done: int, _total: int) -> None:
-    """Progress that goes nowhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConvertOptions:
-    """What a user may choose when converting.
-
-    Args:
-        method: How ranges follow from the calibration data.
-        percentile: Share of values to keep, in percent, for method "percentile".
-        max_samples: Use at most so many calibration samples; None uses all.
-        pixel_scale: Real value of one step of 8-bit pixel data.
-        shapes: Input shapes for models with symbolic dimensions.
-        outputs: Outputs to keep; empty keeps all float ones.
-        prefix: Prefix of files and symbols; "" makes one from the file's name.
-        cmsis_nn_dir: A copy of Arm's CMSIS-NN to link.
-        stack_bytes: Stack to reserve.
-        keep_inputs: Inputs survive a run.
-        gates: Constraints on the integer model over the calibration data; None checks nothing.
-        force: Replace an earlier project.
-    """
-
-    method: Method = "minmax"
-    percentile: float = 99.99
-    max_samples: int | None = None
-    pixel_scale: float = 1.0
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    outputs: tuple[str, ...] = ()
-    prefix: str = ""
-    cmsis_nn_dir: Path | None = None
-    stack_bytes: int = 2048
-    keep_inputs: bool = False
-    gates: Gates | None = None
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A quantised graph with its kernels and its memory."""
-
-    graph: Graph
-    choices: Mapping[str, Choice]
-    plan: Plan
-    warnings: tuple[str, ...]
 
 
 def inspect(
@@ -132,10 +70,10 @@ def inspect(
         if not op.is_view
     )
     weights = sum(layer.weights_bytes for layer in layers)
-    fits = board and plan.arena_bytes <= board.ram.bytes and weights <= board.flash.bytes
-    return Inspection(
-        graph, layers, plan.arena_bytes, plan.peak_step, board, fits, imported.notes
-    )
+    fits = None
+    if board is not None:
+        fits = plan.arena_bytes <= board.ram.bytes and weights <= board.flash.bytes
+    return Inspection(graph, layers, plan.arena_bytes, plan.peak_step, board, fits, imported.notes)
 
 
 def _as_bytes(graph: Graph) -> Graph:
@@ -187,20 +125,36 @@ def convert(
             _require(model, planned.graph, samples, options.gates, progress)
         prefix = identifier(options.prefix or model_path.stem)
         code = write_code(planned.graph, planned.choices, planned.plan, target, prefix)
-        digest = sha256(model_path.read_bytes()).hexdigest()
-        facts = {
-            "model": f"{model_path.name}, sha256 {digest}",
-            "board": f"{board.name} ({board.description})",
-            "tool": f"onnx2mcu {tool_version()}",
-        }
-        write_model(aside, code, facts)
-        firmware = _firmware(code)
-        write_firmware(aside, firmware, board, options.cmsis_nn_dir, options.stack_bytes)
-        notes = (*imported.notes, *samples.warnings)
-        facts_of = _Source(model_path.name, digest, board, len(samples), notes)
-        manifest = _manifest(code, firmware, planned, facts_of, options)
-        _write_records(aside, model, planned.graph, samples, manifest)
+        source = Source(
+            model_path.name,
+            sha256(model_path.read_bytes()).hexdigest(),
+            tool_version(),
+            board,
+            "cmsis-nn" if options.cmsis_nn_dir else "cmsis_glue",
+            options.method,
+            len(samples),
+            options.stack_bytes,
+            options.shapes,
+            (*imported.notes, *samples.warnings),
+            planned.warnings,
+        )
+        write_model(aside, code, source.facts())
+        write_firmware(aside, firmware_of(code), board, options.cmsis_nn_dir, options.stack_bytes)
+        first = [
+            input_codes(code.graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)
+        ]
+        write_records(aside, model, code.graph, manifest_of(code, source), first)
     return Project(directory)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A quantised graph with its kernels and its memory."""
+
+    graph: Graph
+    choices: Mapping[str, Choice]
+    plan: Plan
+    warnings: tuple[str, ...]
 
 
 def _integers(
@@ -210,7 +164,7 @@ def _integers(
     target: Target,
     options: ConvertOptions,
     progress: Progress,
-) -> Planned:
+) -> _Planned:
     """Calibrate, quantise, select kernels, schedule, plan memory."""
     if samples.codes:
         raise InputRefused(
@@ -230,10 +184,10 @@ def _integers(
     choices = select_kernels(ordered, target)
     plan = plan_memory(ordered, choices, target.alignment, options.keep_inputs)
     check_plan(ordered, choices, plan, target.alignment)
-    return Planned(ordered, choices, plan, quantized.warnings)
+    return _Planned(ordered, choices, plan, quantized.warnings)
 
 
-def _refuse_what_does_not_fit(planned: Planned, board: Board, stack_bytes: int) -> None:
+def _refuse_what_does_not_fit(planned: _Planned, board: Board, stack_bytes: int) -> None:
     plan, ram, flash = planned.plan, board.ram, board.flash
     need = plan.arena_bytes + stack_bytes
     if need > ram.bytes:
@@ -268,103 +222,6 @@ def _require(
     ).comparison
     if not verdict.passed:
         raise GateFailed("convert", "", "; ".join(verdict.reasons), "nothing was written")
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What a project was made from."""
-
-    model: str
-    sha256: str
-    board: Board
-    samples: int
-    notes: tuple[str, ...]
-
-
-def _firmware(code: ModelCode) -> FirmwareModel:
-    return FirmwareModel(
-        code.prefix,
-        tuple(Port(p.name, p.ident, p.nbytes) for p in code.inputs),
-        tuple(Port(p.name, p.ident, p.nbytes) for p in code.outputs),
-        tuple(LayerInfo(layer.op.name, layer.outputs) for layer in code.layers),
-        code.plan.arena_bytes,
-        code.sources,
-    )
-
-
-def _manifest(
-    code: ModelCode,
-    firmware: FirmwareModel,
-    planned: Planned,
-    source: "_Source",
-    options: ConvertOptions,
-) -> Manifest:
-    graph, plan = planned.graph, planned.plan
-    layers = []
-    for layer in code.layers:
-        op, choice = layer.op, planned.choices[layer.op.y]
-        constants = sum(int(graph.constants[x].nbytes) for x in op.inputs if x in graph.constants)
-        layers.append(
-            LayerFacts(
-                name=op.name,
-                op=type(op).__name__,
-                kernel=choice.kernel.name,
-                macs=op.macs(graph.types),
-                shape=graph.types[op.y].shape,
-                weights_bytes=constants,
-                scratch_bytes=choice.scratch,
-                rejected=choice.rejected,
-            )
-        )
-    return Manifest(
-        tool=tool_version(),
-        prefix=code.prefix,
-        source=source.model,
-        model_sha256=source.sha256,
-        board=source.board.name,
-        library="cmsis-nn" if options.cmsis_nn_dir else "cmsis_glue",
-        calibration=options.method,
-        calibration_samples=source.samples,
-        arena_bytes=plan.arena_bytes,
-        arena_lower_bound=plan.lower_bound,
-        arena_optimal=plan.optimal,
-        peak_layer=plan.peak_step,
-        weights_bytes=code.constant_bytes,
-        stack_bytes=options.stack_bytes,
-        macs=sum(layer.macs for layer in layers),
-        layers=tuple(layers),
-        buffers=tuple(
-            BufferFacts(
-                name=b.name,
-                tensors=tuple(b.tensors),
-                offset=b.offset,
-                nbytes=b.nbytes,
-                first=b.first,
-                last=b.last,
-            )
-            for b in plan.buffers
-        ),
-        firmware=firmware,
-        notes=source.notes,
-        warnings=planned.warnings,
-        shapes=dict(options.shapes),
-    )
-
-
-def _write_records(
-    directory: Path, model: ModelProto, graph: Graph, samples: Samples, manifest: Manifest
-) -> None:
-    """The manifest, and what later commands need: model, integer graph, a few samples."""
-    folder = directory / MODEL
-    folder.mkdir()
-    onnx.save(model, folder / "model.onnx")
-    save_graph(graph, folder)
-    (folder / "graph.txt").write_text(graph_text(graph))
-    rows = [input_codes(graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)]
-    arrays = {f"input{i}": np.stack([row[x] for row in rows]) for i, x in enumerate(graph.inputs)}
-    np.savez_compressed(folder / "samples.npz", **arrays)  # type: ignore[arg-type]
-    text = msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=1)
-    (directory / MANIFEST).write_bytes(text + b"\n")
 
 
 def tool_version() -> str:

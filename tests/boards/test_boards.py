@@ -101,6 +101,9 @@ def test_own_file(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
+        ('name = "mine"', 'name = "../mine"', r"at `\$.name`"),
+        ("a part", "a part */ int x;", r"at `\$.description`"),
+        ("a part", r"a part\nfoo", r"at `\$.description`"),
         ("bytes = 131072", 'bytes = "128K"', r"Expected `int`, got `str` - at `\$.memory\[0\].by"),
         ("bytes = 65536", "bytes = 65000", r"multiple of 1024.* - at `\$.memory\[1\].bytes`"),
         ("bytes = 65536", "bytes = 0", r"at `\$.memory\[1\].bytes`"),

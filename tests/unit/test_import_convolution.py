@@ -131,9 +131,7 @@ def test_r12_batch_norm_between_an_activation_and_gemm_folds_forward():
     nodes = [
         node("Gemm", "x u", "g"), node("Relu", "g", "a"), norm, node("Gemm", "n v c"),
     ]  # fmt: skip
-    graph = agree(
-        model(*nodes, x=(1, 5), u=normal(5, 4), v=normal(4, 2), c=normal(2), **constants)
-    )
+    graph = agree(model(*nodes, x=(1, 5), u=normal(5, 4), v=normal(4, 2), c=normal(2), **constants))
     assert kinds(graph) == ["FullyConnected", "FullyConnected"]
 
 

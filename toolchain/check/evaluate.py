@@ -90,5 +90,3 @@ def input_codes(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
         x: sample[x] if sample[x].dtype == np.int8 else quantize(sample[x], graph.types[x].q)
         for x in graph.inputs
     }
-
-

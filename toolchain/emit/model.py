@@ -56,7 +56,7 @@ class Layer:
     index: int
     function: str
     op: Op
-    kernel: str
+    choice: Choice
     body: str
     outputs: tuple[tuple[int, int], ...]
 
@@ -127,7 +127,7 @@ class _Writer:
             index,
             f"layer_{index:02d}_{ident}",
             op,
-            choice.kernel.name,
+            choice,
             render(choice.kernel.template, **context).rstrip("\n"),
             tuple((self.plan.offsets[y], self.graph.types[y].nbytes) for y in op.outputs),
         )

@@ -1,5 +1,6 @@
 """The project around the generated model: start-up code, linker scripts, harness, build file."""
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -157,9 +158,16 @@ def _context(
             (_hex(base), _hex(attributes))
             for base, attributes in register_pairs(machine, board.ram.bytes)
         ],
-        "cmsis_nn_dir": "" if cmsis_nn_dir is None else cmsis_nn_dir.resolve().as_posix(),
+        "cmsis_nn_dir": _cmake_path(cmsis_nn_dir),
         "stack_bytes": stack_bytes,
     }
+
+
+def _cmake_path(path: Path | None) -> str:
+    """The path inside a quoted CMake string; "" without one."""
+    if path is None:
+        return ""
+    return re.sub(r'(["\\$;])', r"\\\1", path.resolve().as_posix())
 
 
 def _hex(value: int) -> str:

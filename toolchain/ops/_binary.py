@@ -19,6 +19,7 @@ from toolchain.ir import (
 )
 from toolchain.ir.fixedpoint import quant_from_range, quantize
 from toolchain.ops.depthwise import emit_affine
+from toolchain.ops.reshape import Reshape
 from toolchain.ops.unary import emit_unary
 
 Affine = Callable[[Array], tuple[Array, Array]]
@@ -33,6 +34,7 @@ def import_binary(
     1. One operand a constant scalar: a unary function (one table).
     2. One operand a constant along a single axis: a per-channel affine function.
     3. Otherwise both operands are tensors of one shape; a constant is expanded to it.
+    A tensor of fewer dimensions than the other operand first gets leading ones.
 
     Args:
         node: The node.
@@ -44,6 +46,7 @@ def import_binary(
     values = [b.value(node.input(i)) for i in (0, 1)]
     if values[0] is not None and values[1] is not None:
         raise Unsupported("both operands are constants that could not be folded")
+    node = _of_one_rank(node, b)
     for index, value in enumerate(values):
         if value is None:
             continue
@@ -59,6 +62,20 @@ def import_binary(
             emit_affine(node, b, x, node.outputs[0], axis, gain, bias)
             return
     _emit_tensors(node, b, op)
+
+
+def _of_one_rank(node: Node, b: Builder) -> Node:
+    """The node with views of its tensors that have as many dimensions as the result."""
+    rank = max(len(b.shape(node.input(i))) for i in (0, 1))
+    inputs = []
+    for name in node.inputs[:2]:
+        shape = b.shape(name)
+        if b.value(name) is None and len(shape) < rank:
+            view = (1,) * (rank - len(shape)) + shape
+            known = b.origins.get(name)
+            name = b.emit(Reshape(node.name, (name,), (b.fresh(f"{name}.ranked"),), view), known)
+        inputs.append(name)
+    return replace(node, inputs=tuple(inputs))
 
 
 def _only_axis(value: Array, shape: tuple[int, ...]) -> int | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from math import prod
 
 from toolchain.ir import Builder, Node, Op, Origin, Unsupported
+from toolchain.ops._axes import axis_of
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.transpose import Transpose
 
@@ -63,7 +64,7 @@ def along_last_axis(node: Node, b: Builder, make: Callable[[str, str], Op]) -> N
     x, y = b.activation(node.input(0)), node.outputs[0]
     shape = b.shape(x)
     rank = len(shape)
-    axis = int(node.attribute("axis", 1 if node.opset < 13 else -1)) % rank
+    axis = axis_of(node.attribute("axis", 1 if node.opset < 13 else -1), rank)
     known = b.origins.get(x) == Origin(x)
     if node.opset < 13:
         rows = (prod(shape[:axis]), prod(shape[axis:]))

@@ -81,6 +81,9 @@ def import_window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) ->
     rank = len(size)
     stride = tuple(node.attribute("strides", (1,) * rank))
     dilation = tuple(node.attribute("dilations", (1,) * rank))
+    for name, values in (("kernel", kernel), ("strides", stride), ("dilations", dilation)):
+        if len(values) != rank or any(int(v) < 1 for v in values):
+            raise Unsupported(f"{name} {tuple(values)} over {rank} spatial dimensions")
     extent = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
     begin, end = _pads(node, size, stride, extent)
     if node.attribute("ceil_mode", 0):
@@ -96,6 +99,19 @@ def import_window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) ->
     if min(window.output((size[0], size[1]) if rank == 2 else (1, size[0]))) < 1:
         raise Unsupported("the kernel is larger than its padded input")
     return window
+
+
+def refuse_windows_of_padding(window: Window) -> None:
+    """Refuse a pool that may average, or take the maximum of, nothing but padding.
+
+    Raises:
+        Unsupported: A declared pad is as large as the kernel.
+    """
+    if any(p >= k for p, k in zip(window.pads, window.kernel * 2, strict=True)):
+        raise Unsupported(
+            f"pads {window.pads} as large as the kernel {window.kernel}",
+            "a pad must be smaller than the kernel",
+        )
 
 
 def _pair(values: tuple[int, ...]) -> Pair:
@@ -120,6 +136,8 @@ def _pads(
     if mode != "NOTSET":
         raise Unsupported(f"auto_pad {mode!r}")
     pads = [int(p) for p in node.attribute("pads", (0,) * (2 * rank))]
+    if len(pads) != 2 * rank:
+        raise Unsupported(f"pads {tuple(pads)} over {rank} spatial dimensions")
     return pads[:rank], pads[rank:]
 
 

@@ -1,7 +1,7 @@
 """Average over windows, a map or chosen axes; the output has a scale of its own (R9)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -29,9 +29,11 @@ from toolchain.ir.fixedpoint import (
     saturate,
 )
 from toolchain.ops import _scratch as arm
+from toolchain.ops._axes import axes_of
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window, import_window
+from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding
+from toolchain.ops.pad import Pad
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.transpose import Transpose
 
@@ -149,12 +151,33 @@ def import_average_pool(node: Node, b: Builder) -> None:
     window = import_window(node, shape[2:], tuple(node.attribute("kernel_shape")))
     if window.dilation != (1, 1):
         raise Unsupported("AveragePool with dilations", "use dilation 1")
+    refuse_windows_of_padding(window)
     include = bool(node.attribute("count_include_pad", 0))
     if include and node.attribute("ceil_mode", 0):
-        raise Unsupported("AveragePool with ceil_mode and count_include_pad", "use one of them")
+        x, window = _pad_first(node, b, x, window, shape[2:])
+        include = False
     name, origin = nhwc_output(b, y, len(shape))
     b.emit(AveragePool(node.name, (x,), (name,), window, include), origin)
     from_nhwc(b, node, name, y, len(shape))
+
+
+def _pad_first(
+    node: Node, b: Builder, x: str, window: Window, size: tuple[int, ...]
+) -> tuple[str, Window]:
+    """Explicit zeros for the pads that count, so that only what ceil_mode adds is left out."""
+    floor = replace(node, attributes={**node.attributes, "ceil_mode": 0})
+    top, left, bottom, right = import_window(
+        floor, size, tuple(node.attribute("kernel_shape"))
+    ).pads
+    pad = Pad(
+        node.name,
+        (x,),
+        (b.fresh(f"{x}.padded"),),
+        (0, top, left, 0),
+        (0, bottom, right, 0),
+    )
+    extra = (0, 0, window.pads[2] - bottom, window.pads[3] - right)
+    return b.emit(pad, None), replace(window, pads=extra)
 
 
 def emit_mean(node: Node, b: Builder, axes: tuple[int, ...], shape_out: tuple[int, ...]) -> None:
@@ -194,9 +217,11 @@ def import_reduce_mean(node: Node, b: Builder) -> None:
         given = b.required(node, 1, "the list of axes")
     if given is None or len(np.ravel(given)) == 0:
         if node.attribute("noop_with_empty_axes", 0):
-            raise Unsupported("ReduceMean that reduces nothing", "remove the node")
+            x = b.activation(node.input(0))
+            b.emit(Reshape(node.name, (x,), (node.outputs[0],), shape))
+            return
         given = tuple(range(len(shape)))
-    axes = tuple(sorted({int(a) % len(shape) for a in np.ravel(given)}))
+    axes = axes_of(np.ravel(given), len(shape))
     if 0 in axes and shape[0] != 1:
         raise Unsupported("ReduceMean over the batch axis")
     keep = node.attribute("keepdims", 1)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import Array, Builder, Example, Kernel, Node, Op, Types, imports, register
+from toolchain.ops._axes import axis_of
 from toolchain.ops._examples import size
 
 
@@ -25,6 +26,8 @@ class Concat(Op):
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
         """Sizes add up along the axis."""
         shapes = [types[x].shape for x in self.inputs]
+        if len({(*s[: self.axis], *s[self.axis + 1 :]) for s in shapes}) > 1:
+            raise ValueError(f"shapes {shapes} differ in more than axis {self.axis}")
         total = sum(shape[self.axis] for shape in shapes)
         return ((*shapes[0][: self.axis], total, *shapes[0][self.axis + 1 :]),)
 
@@ -67,5 +70,5 @@ class Concat(Op):
 def import_concat(node: Node, b: Builder) -> None:
     """Along any axis."""
     names = tuple(b.activation(x) for x in node.inputs if x)
-    axis = int(node.attribute("axis", 1)) % len(b.shape(names[0]))
+    axis = axis_of(node.attribute("axis", 1), len(b.shape(names[0])))
     b.emit(Concat(node.name, names, (node.outputs[0],), axis))

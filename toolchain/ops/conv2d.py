@@ -150,6 +150,10 @@ def import_conv(node: Node, b: Builder) -> None:
     if weights.shape[1] * groups != shape[1]:
         raise Unsupported(f"filter {weights.shape} does not fit input {shape}")
     bias = b.required(node, 2, "the bias") if node.input(2) else np.zeros(len(weights), np.float32)
+    if bias.shape != (len(weights),):
+        raise Unsupported(f"a bias of shape {bias.shape} for {len(weights)} output channels")
+    if weights.ndim != rank:
+        raise Unsupported(f"filter {weights.shape} does not fit input {shape}")
     window = import_window(node, shape[2:], weights.shape[2:])
     if rank == 3:
         weights = weights[:, :, None, :]

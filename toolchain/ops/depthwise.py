@@ -33,6 +33,7 @@ from toolchain.ir.fixedpoint import (
     saturate,
 )
 from toolchain.ops import _scratch as arm
+from toolchain.ops._axes import axis_of
 from toolchain.ops._channels import channels_last, restore
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
@@ -155,6 +156,10 @@ def import_depthwise(
             f"grouped convolution with {weights.shape[1]} channels in each of {groups} groups",
             "only groups = input channels (depthwise) or 1 are supported",
         )
+    if groups != b.shape(node.input(0))[1] or len(weights) % groups:
+        raise Unsupported(
+            f"{groups} groups and a filter {weights.shape} for input {b.shape(node.input(0))}"
+        )
     y, rank = node.outputs[0], len(b.shape(node.input(0)))
     x = to_nhwc(b, node, node.input(0))
     name, origin = nhwc_output(b, y, rank)
@@ -179,6 +184,9 @@ def emit_affine(
         bias: Addend per index of the axis.
     """
     shape = b.shape(x)
+    axis = axis_of(axis, len(shape))
+    if {np.size(gain), np.size(bias)} != {shape[axis]}:
+        raise Unsupported(f"{np.size(gain)} values along an axis of size {shape[axis]}")
     view, perm = channels_last(b, node, x, axis)
     name = b.fresh(f"{y}.affine")
     w = b.constant(f"{y}.gain", np.asarray(gain).reshape(1, 1, 1, -1))

@@ -172,12 +172,14 @@ def import_gemm(node: Node, b: Builder) -> None:
     if node.attribute("transA", 0):
         raise Unsupported("Gemm with transA = 1", "insert a Transpose before it")
     weights = b.required(node, 1, "the weight matrix B").astype(np.float32)
+    if weights.ndim != 2 or len(b.shape(node.input(0))) != 2:
+        raise Unsupported("Gemm of tensors that are not matrices", "use MatMul")
     weights = weights if node.attribute("transB", 0) else weights.T
     weights = weights * np.float32(node.attribute("alpha", 1.0))
     bias = np.zeros(len(weights), np.float32)
     if node.input(2):
         c = b.required(node, 2, "the bias C") * np.float32(node.attribute("beta", 1.0))
-        if c.size not in (1, len(weights)):
+        if c.size != 1 and (c.shape[-1] != c.size or c.size != len(weights)):
             raise Unsupported(f"a bias C of shape {c.shape}", "one value per column is supported")
         bias = bias + c.reshape(-1)
     _emit(node, b, weights, bias)
@@ -189,6 +191,12 @@ def import_matmul(node: Node, b: Builder) -> None:
     if b.value(node.input(0)) is not None:
         raise Unsupported("a constant on the left of MatMul", "transpose the product in the model")
     matrix = b.required(node, 1, "the right-hand matrix").astype(np.float32)
+    if (
+        matrix.ndim > 2
+        and matrix.ndim <= len(b.shape(node.input(0)))
+        and matrix[..., 0, 0].size == 1
+    ):
+        matrix = matrix.reshape(matrix.shape[-2:])
     if matrix.ndim != 2:
         raise Unsupported(f"a right-hand matrix of shape {matrix.shape}", "two dimensions only")
     _emit(node, b, matrix.T, np.zeros(matrix.shape[1], np.float32))

@@ -22,7 +22,7 @@ from toolchain.ir import (
 from toolchain.ir.fixedpoint import activation_codes, clip
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window, import_window
+from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding
 
 
 @register
@@ -89,6 +89,7 @@ def import_max_pool(node: Node, b: Builder) -> None:
     window = import_window(node, shape[2:], tuple(node.attribute("kernel_shape")))
     if window.dilation != (1, 1):
         raise Unsupported("MaxPool with dilations", "use dilation 1")
+    refuse_windows_of_padding(window)
     name, origin = nhwc_output(b, y, len(shape))
     b.emit(MaxPool(node.name, (x,), (name,), window), origin)
     from_nhwc(b, node, name, y, len(shape))

@@ -1,7 +1,7 @@
 """Product of two tensors of one shape; Div by a constant."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -110,12 +110,20 @@ def import_mul(node: Node, b: Builder) -> None:
 @imports("Div")
 def import_div(node: Node, b: Builder) -> None:
     """A tensor by a constant, or a scalar constant by a tensor."""
-    if b.value(node.input(0)) is None and b.value(node.input(1)) is None:
-        raise Unsupported("division of two tensors", "the divisor must be a constant")
-
-    def reciprocal(c: Array) -> tuple[Array, Array]:
-        if not np.all(c):
+    dividend, divisor = (b.value(node.input(i)) for i in (0, 1))
+    if divisor is not None:
+        if not np.all(divisor):
             raise Unsupported("division by a constant that holds zeros")
-        return _gain((1.0 / c.astype(np.float64)).astype(np.float32))
-
-    import_binary(node, b, Mul, "div", {1: reciprocal})
+        if divisor.size > 1:  # the same as a product with the reciprocals
+            name = b.fresh(f"{node.input(1)}.reciprocal")
+            b.known[name] = (1.0 / divisor.astype(np.float64)).astype(np.float32)
+            import_mul(replace(node, inputs=(node.input(0), name)), b)
+            return
+    elif dividend is None:
+        raise Unsupported("division of two tensors", "the divisor must be a constant")
+    elif dividend.size > 1:
+        raise Unsupported(
+            f"a constant of shape {dividend.shape} divided by a tensor",
+            "the dividend must be a tensor or a single number",
+        )
+    import_binary(node, b, Mul, "div", {})

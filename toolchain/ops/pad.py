@@ -20,6 +20,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import quantize
+from toolchain.ops._axes import axis_of
 from toolchain.ops._examples import size
 
 
@@ -105,9 +106,11 @@ def import_pad(node: Node, b: Builder) -> None:
         value = float(b.required(node, 2, "the pad value").reshape(()))
     axes = list(range(len(shape)))
     if node.input(3):
-        axes = [int(a) % len(shape) for a in b.required(node, 3, "the list of axes")]
+        axes = [axis_of(a, len(shape)) for a in np.ravel(b.required(node, 3, "the list of axes"))]
     if len(shape) > 4:
         raise Unsupported(f"Pad of {len(shape)} dimensions", "at most 4 are supported")
+    if len(pads) != 2 * len(axes):
+        raise Unsupported(f"{len(pads)} pads for {len(axes)} axes")
     if pads.min(initial=0) < 0:
         raise Unsupported("negative pads", "use Slice to crop")
     before, after = [0] * len(shape), [0] * len(shape)

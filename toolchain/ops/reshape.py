@@ -18,6 +18,7 @@ from toolchain.ir import (
     imports,
     register,
 )
+from toolchain.ops._axes import axes_of, axis_of
 
 
 @register
@@ -56,7 +57,7 @@ class Reshape(Op):
 
 def _emit(node: Node, b: Builder, shape: tuple[int, ...]) -> None:
     x = b.activation(node.input(0))
-    if prod(shape) != prod(b.shape(x)):
+    if prod(shape) != prod(b.shape(x)) or min(shape, default=1) < 1:
         raise Unsupported(f"shape {b.shape(x)} cannot become {shape}")
     b.emit(Reshape(node.name, (x,), (node.outputs[0],), shape))
 
@@ -73,7 +74,7 @@ def import_reshape(node: Node, b: Builder) -> None:
         wanted = [old[i] if n == 0 else n for i, n in enumerate(wanted)]
     if -1 in wanted:
         rest = prod(n for n in wanted if n != -1)
-        wanted = [prod(old) // rest if n == -1 else n for n in wanted]
+        wanted = [prod(old) // max(rest, 1) if n == -1 else n for n in wanted]
     elif prod(wanted) != prod(old) and wanted and prod(wanted[1:]) == prod(old):
         wanted[0] = 1  # a batch size written into the model
     _emit(node, b, tuple(wanted))
@@ -84,7 +85,7 @@ def import_flatten(node: Node, b: Builder) -> None:
     """[d0..d(axis-1), d(axis)..] as two dimensions."""
     shape = b.shape(node.input(0))
     axis = node.attribute("axis", 1)
-    axis += len(shape) if axis < 0 else 0
+    axis = len(shape) if axis == len(shape) else axis_of(axis, len(shape))
     _emit(node, b, (prod(shape[:axis]), prod(shape[axis:])))
 
 
@@ -104,7 +105,7 @@ def import_squeeze(node: Node, b: Builder) -> None:
     drop = (
         {i for i, n in enumerate(shape) if n == 1}
         if axes is None
-        else {a % len(shape) for a in axes}
+        else set(axes_of(axes, len(shape)))
     )
     if any(shape[a] != 1 for a in drop):
         raise Unsupported(f"squeezes an axis of {shape} whose size is not 1")
@@ -114,10 +115,12 @@ def import_squeeze(node: Node, b: Builder) -> None:
 @imports("Unsqueeze")
 def import_unsqueeze(node: Node, b: Builder) -> None:
     """Insert dimensions of size 1."""
-    axes = _axes(node, b) or []
+    axes = _axes(node, b)
+    if axes is None:
+        raise Unsupported("it does not say which axes to insert")
     shape = list(b.shape(node.input(0)))
     rank = len(shape) + len(axes)
-    for axis in sorted(a % rank for a in axes):
+    for axis in axes_of(axes, rank):
         shape.insert(axis, 1)
     _emit(node, b, tuple(shape))
 
@@ -133,6 +136,6 @@ def import_cast(node: Node, b: Builder) -> None:
 @imports("Identity", "Dropout")
 def import_identity(node: Node, b: Builder) -> None:
     """Inference leaves the values alone; Dropout's mask output is not available."""
-    if len(node.outputs) > 1 and node.outputs[1] and node.outputs[1] in b.types:
-        raise Unsupported("the mask output of Dropout is used")
+    if node.input(2) and np.any(b.required(node, 2, "training_mode")):
+        raise Unsupported("Dropout in training mode", "export the model in eval mode")
     _emit(node, b, b.shape(node.input(0)))

@@ -15,6 +15,7 @@ from toolchain.ir import (
     Op,
     SameAs,
     Types,
+    Unsupported,
     imports,
     register,
 )
@@ -67,4 +68,6 @@ def import_transpose(node: Node, b: Builder) -> None:
     x = b.activation(node.input(0))
     rank = len(b.shape(x))
     perm = tuple(int(p) for p in node.attribute("perm", tuple(reversed(range(rank)))))
+    if sorted(perm) != list(range(rank)):
+        raise Unsupported(f"perm {perm} does not permute {rank} dimensions")
     b.emit(Transpose(node.name, (x,), (node.outputs[0],), perm))

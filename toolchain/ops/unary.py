@@ -195,7 +195,10 @@ def import_clip(node: Node, b: Builder) -> None:
             bound = b.required(node, index, f"the bound {name}").reshape(())
         open_ended = bound is None or abs(float(bound)) > 1e38
         bounds.append(None if open_ended else float(bound))
-    emit_unary(node, b, node.input(0), clip_expression(bounds[0], bounds[1]))
+    low, high = bounds
+    if low is not None and high is not None:
+        low = min(low, high)  # the upper bound wins
+    emit_unary(node, b, node.input(0), clip_expression(low, high))
 
 
 @imports("Sigmoid")

@@ -37,6 +37,6 @@ def run(graph: Graph, passes: Sequence[Pass] = PASSES) -> Graph:
     for rewrite in passes:
         try:
             graph = verify(rewrite(graph))
-        except (InternalError, ValueError, KeyError) as error:
+        except Exception as error:  # whatever it is, the pass is at fault and is named
             raise InternalError("fuse", rewrite.__name__, f"broke the graph: {error}") from error
     return graph

@@ -53,10 +53,10 @@ def _fuse_clip(graph: Graph, op: Op) -> Edit | None:
 def _bound(own: float | None, new: float | None, other: float | None, pick: Any) -> float | None:
     """One bound of clip(clip(x)): the tighter one, kept inside the outer clip's other bound."""
     given = [bound for bound in (own, new) if bound is not None]
-    tight = pick(given) if given else None
+    tight: float | None = pick(given) if given else None
     if tight is None or other is None:
         return tight
-    return min(tight, other) if pick is max else max(tight, other)
+    return float(min(tight, other) if pick is max else max(tight, other))
 
 
 def _fuse_chain(graph: Graph, op: Op) -> Edit | None:

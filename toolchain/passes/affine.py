@@ -36,8 +36,13 @@ def fold_affine(graph: Graph) -> Graph:
     return everywhere(_forwards, everywhere(_backwards, graph))
 
 
+def _channels(graph: Graph, name: str) -> int:
+    """Size of the last axis; a tensor without axes is one channel."""
+    return (graph.types[name].shape or (1,))[-1]
+
+
 def _affine(graph: Graph, op: Op) -> Affine | None:
-    channels = graph.types[op.y].shape[-1]
+    channels = _channels(graph, op.y)
     if isinstance(op, Unary):
         factors = affine_of(op.expression)
         if factors is None:
@@ -48,7 +53,7 @@ def _affine(graph: Graph, op: Op) -> Affine | None:
         isinstance(op, DepthwiseConv2D)
         and op.window.kernel == op.window.stride == (1, 1)
         and op.window.pads == (0, 0, 0, 0)
-        and graph.types[op.x].shape[-1] == channels
+        and _channels(graph, op.x) == channels
         and (op.low, op.high) == (None, None)
     ):
         gain, bias = (graph.constants[n].astype(np.float64) for n in op.inputs[1:])
@@ -65,7 +70,7 @@ def _backwards(graph: Graph, op: Op) -> Edit | None:
     while uses[name] == 1 and isinstance(view := producers.get(name), Reshape):
         views.append(view)
         name = view.x
-        if graph.types[name].shape[-1] != channels:
+        if _channels(graph, name) != channels:
             return None
     layer = producers.get(name)
     if not isinstance(layer, Layer) or uses[name] != 1 or (layer.low, layer.high) != (None, None):

@@ -1,5 +1,6 @@
 """Move transposes and reshapes towards the outputs until they meet and cancel (R19)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ def sink_views(graph: Graph) -> Graph:
     """Move layout changes below the operators that do not care.
 
     1. op(transpose(x)...) is transpose(op'(x)...) when every activation operand is transposed
-       alike; constant operands are transposed instead.
+       alike, or is there in the other layout already; constant operands are transposed instead.
     2. op(reshape(x)...) is reshape(op(x)...) for element-wise operators.
     3. A fully connected layer over a flattened transpose has its weights permuted instead.
     """
@@ -32,28 +33,59 @@ def _sink(graph: Graph, op: Op) -> Edit | None:
     sources = [producers.get(x) for x in graph.activations(op)]
     if not sources:
         return None
+    turn = next((s for s in sources if isinstance(s, Transpose)), None)
+    if turn is not None:
+        before = _before(graph, op, turn.perm)
+        return None if before is None else _sink_transpose(graph, op, turn.perm, before)
     first = sources[0]
-    if isinstance(first, Transpose):
-        alike = all(isinstance(s, Transpose) and s.perm == first.perm for s in sources)
-        return _sink_transpose(graph, op, first.perm) if alike else None
     if isinstance(first, Reshape) and op.is_elementwise:
         shapes = {graph.types[s.x].shape if isinstance(s, Reshape) else None for s in sources}
         return _sink_reshape(graph, op) if len(shapes) == 1 and None not in shapes else None
     return None
 
 
-def _sink_transpose(graph: Graph, op: Op, perm: tuple[int, ...]) -> Edit | None:
+def _before(graph: Graph, op: Op, perm: tuple[int, ...]) -> dict[str, str] | None:
+    """For each activation operand the tensor it is transpose(.., perm) of; None without one.
+
+    An operand that is not such a transpose may be read in the other layout where an earlier
+    operator does so; then the transposes of the other operands must not have other readers, else
+    nothing would be gained.
+    """
+    producers, readers, uses = graph.producers(), graph.consumers(), graph.uses()
+    earlier = {id(o) for o in graph.ops[: graph.ops.index(op)]}
+    names, lone = {}, True
+    for x in graph.activations(op):
+        source = producers.get(x)
+        if isinstance(source, Transpose) and source.perm == perm:
+            names[x], lone = source.x, lone and uses[x] == 1
+            continue
+        others = [
+            r.y
+            for r in readers[x]
+            if isinstance(r, Transpose)
+            and r.perm == inverse(perm)
+            and uses[r.y]
+            and id(r) in earlier
+        ]
+        if not others:
+            return None
+        names[x] = others[0]
+    mixed = any(not isinstance(producers.get(x), Transpose) for x in names)
+    return names if lone or not mixed else None
+
+
+def _sink_transpose(
+    graph: Graph, op: Op, perm: tuple[int, ...], before: Mapping[str, str]
+) -> Edit | None:
     moved_op = op.permuted(perm)
     if moved_op is None:
         return None
     back = inverse(perm)
-    producers, names, constants = graph.producers(), {}, {}
+    names, constants = dict(before), {}
     for x in op.inputs:
         if graph.is_constant(x):
             names[x] = fresh(graph, f"{x}.moved")
             constants[names[x]] = np.ascontiguousarray(graph.constants[x].transpose(back))
-        else:
-            names[x] = producers[x].x
     inner = fresh(graph, f"{op.y}.moved")
     shape = tuple(graph.types[op.y].shape[p] for p in back)
     types = {inner: graph.types[op.y].with_shape(shape)}

@@ -124,4 +124,7 @@ def _failure(project_dir: Path, log: str) -> RunFailed:
     shown = telling[:_SHOWN_LINES]
     if len(telling) > _SHOWN_LINES:
         shown.append(f"... and {len(telling) - _SHOWN_LINES} more")
-    return RunFailed("build", str(project_dir), "it does not compile:\n" + "\n".join(shown))
+    hint = ""
+    if "cmsis_compiler.h" in log:
+        hint = "this copy of CMSIS-NN needs the headers of CMSIS Core; take version 4.1 or later"
+    return RunFailed("build", str(project_dir), "it does not compile:\n" + "\n".join(shown), hint)

@@ -48,7 +48,7 @@ _CPU_TYPES = {
 _START_UP_S = 60.0
 """Wall time granted for loading .NET and Renode, beyond the time-out of the run."""
 _POLL_S = 0.05
-_GRACE_S = 5.0
+_GRACE_S = 2.0
 _INSTALL = (
     "pip install 'pyrenode3 @ git+https://github.com/antmicro/pyrenode3.git', "
     "then set PYRENODE_PKG to the archive of a portable Renode"

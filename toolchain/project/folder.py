@@ -1,4 +1,4 @@
-"""A converted project on disk: its manifest and the files the later commands read."""
+"""A project folder: opened by the later commands, written aside and renamed by `convert`."""
 
 import os
 import shutil
@@ -10,64 +10,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from toolchain.emit import FirmwareModel
 from toolchain.errors import InputRefused
 from toolchain.ir import Array, Graph
 from toolchain.ir.serialize import load_graph
+from toolchain.project.manifest import Manifest
 
 MANIFEST = "manifest.json"
 MODEL = "model"
 """Folder of the original model, the integer graph and a few samples."""
-
-
-class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One kernel call as `convert` reports it."""
-
-    name: str
-    op: str
-    kernel: str
-    macs: int
-    shape: tuple[int, ...]
-    weights_bytes: int
-    scratch_bytes: int
-    rejected: tuple[str, ...] = ()
-
-
-class BufferFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One block of the arena: its tensors, where it is, and the steps during which it lives."""
-
-    name: str
-    tensors: tuple[str, ...]
-    offset: int
-    nbytes: int
-    first: int
-    last: int
-
-
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What was converted, how, and what came out; manifest.json."""
-
-    tool: str
-    prefix: str
-    source: str
-    model_sha256: str
-    board: str
-    library: str
-    calibration: str
-    calibration_samples: int
-    arena_bytes: int
-    arena_lower_bound: int
-    arena_optimal: bool
-    peak_layer: str
-    weights_bytes: int
-    stack_bytes: int
-    macs: int
-    layers: tuple[LayerFacts, ...]
-    buffers: tuple[BufferFacts, ...]
-    firmware: FirmwareModel
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    shapes: dict[str, tuple[int, ...]] = {}
 
 
 class Project:

@@ -1,0 +1,48 @@
+"""What a user may choose when converting, and how long work tells its progress."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolchain.check.compare import Gates
+from toolchain.quant.calibrate import Method
+
+Progress = Callable[[str, int, int], None]
+"""Called with (stage, done, total) while something takes long."""
+
+
+def silent(_stage: str, _done: int, _total: int) -> None:
+    """Progress that goes nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """What a user may choose when converting.
+
+    Args:
+        method: How ranges follow from the calibration data.
+        percentile: Share of values to keep, in percent, for method "percentile".
+        max_samples: Use at most so many calibration samples; None uses all.
+        pixel_scale: Real value of one step of 8-bit pixel data.
+        shapes: Input shapes for models with symbolic dimensions.
+        outputs: Outputs to keep; empty keeps all float ones.
+        prefix: Prefix of files and symbols; "" makes one from the file's name.
+        cmsis_nn_dir: A copy of Arm's CMSIS-NN to link.
+        stack_bytes: Stack to reserve.
+        keep_inputs: Inputs survive a run.
+        gates: Constraints on the integer model over the calibration data; None checks nothing.
+        force: Replace an earlier project.
+    """
+
+    method: Method = "minmax"
+    percentile: float = 99.99
+    max_samples: int | None = None
+    pixel_scale: float = 1.0
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    prefix: str = ""
+    cmsis_nn_dir: Path | None = None
+    stack_bytes: int = 2048
+    keep_inputs: bool = False
+    gates: Gates | None = None
+    force: bool = False

@@ -1,0 +1,19 @@
+"""A converted project on disk: what `convert` writes and the later commands read."""
+
+from toolchain.project.folder import MANIFEST, MODEL, Project, written_aside
+from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest
+from toolchain.project.record import Source, firmware_of, manifest_of, write_records
+
+__all__ = [
+    "MANIFEST",
+    "MODEL",
+    "BufferFacts",
+    "LayerFacts",
+    "Manifest",
+    "Project",
+    "Source",
+    "firmware_of",
+    "manifest_of",
+    "write_records",
+    "written_aside",
+]

@@ -1,0 +1,55 @@
+"""manifest.json: what was converted, how, and what came out."""
+
+import msgspec
+
+from toolchain.emit import FirmwareModel
+
+
+class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One kernel call as `convert` reports it."""
+
+    name: str
+    op: str
+    kernel: str
+    macs: int
+    shape: tuple[int, ...]
+    weights_bytes: int
+    scratch_bytes: int
+    rejected: tuple[str, ...] = ()
+
+
+class BufferFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One block of the arena: its tensors, where it is, and the steps during which it lives."""
+
+    name: str
+    tensors: tuple[str, ...]
+    offset: int
+    nbytes: int
+    first: int
+    last: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What was converted, how, and what came out; manifest.json."""
+
+    tool: str
+    prefix: str
+    source: str
+    model_sha256: str
+    board: str
+    library: str
+    calibration: str
+    calibration_samples: int
+    arena_bytes: int
+    arena_lower_bound: int
+    arena_optimal: bool
+    peak_layer: str
+    weights_bytes: int
+    stack_bytes: int
+    macs: int
+    layers: tuple[LayerFacts, ...]
+    buffers: tuple[BufferFacts, ...]
+    firmware: FirmwareModel
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    shapes: dict[str, tuple[int, ...]] = {}

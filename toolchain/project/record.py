@@ -1,0 +1,149 @@
+"""What `convert` leaves behind for later commands: manifest, model, integer graph, samples."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import onnx
+from onnx import ModelProto
+
+from toolchain.board import Board
+from toolchain.emit import FirmwareModel, LayerInfo, ModelCode, Port
+from toolchain.ir import Array, Graph
+from toolchain.ir.serialize import save_graph
+from toolchain.ir.text import graph_text
+from toolchain.project.folder import MANIFEST, MODEL
+from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a project is made from.
+
+    Args:
+        model: Name of the ONNX file.
+        sha256: Its hash.
+        tool: Version of the tool.
+        board: The board.
+        library: Whose kernels are linked first, "cmsis_glue" or "cmsis-nn".
+        calibration: How ranges were chosen.
+        samples: Number of calibration samples.
+        stack_bytes: Stack reserved.
+        shapes: Input shapes the user gave.
+        notes: What was assumed.
+        warnings: What the user should know of the quantisation.
+    """
+
+    model: str
+    sha256: str
+    tool: str
+    board: Board
+    library: str
+    calibration: str
+    samples: int
+    stack_bytes: int
+    shapes: Mapping[str, tuple[int, ...]]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def facts(self) -> dict[str, str]:
+        """Lines for the head of generated files."""
+        return {
+            "model": f"{self.model}, sha256 {self.sha256}",
+            "board": f"{self.board.name} ({self.board.description})",
+            "tool": f"onnx2mcu {self.tool}",
+        }
+
+
+def firmware_of(code: ModelCode) -> FirmwareModel:
+    """What the firmware has to know of the generated model."""
+    return FirmwareModel(
+        code.prefix,
+        tuple(Port(p.name, p.ident, p.nbytes) for p in code.inputs),
+        tuple(Port(p.name, p.ident, p.nbytes) for p in code.outputs),
+        tuple(LayerInfo(layer.op.name, layer.outputs) for layer in code.layers),
+        code.plan.arena_bytes,
+        code.sources,
+    )
+
+
+def manifest_of(code: ModelCode, source: Source) -> Manifest:
+    """The manifest of a project."""
+    graph, plan = code.graph, code.plan
+    layers = tuple(
+        LayerFacts(
+            name=layer.op.name,
+            op=type(layer.op).__name__,
+            kernel=layer.choice.kernel.name,
+            macs=layer.op.macs(graph.types),
+            shape=graph.types[layer.op.y].shape,
+            weights_bytes=sum(
+                int(graph.constants[x].nbytes) for x in layer.op.inputs if x in graph.constants
+            ),
+            scratch_bytes=layer.choice.scratch,
+            rejected=layer.choice.rejected,
+        )
+        for layer in code.layers
+    )
+    return Manifest(
+        tool=source.tool,
+        prefix=code.prefix,
+        source=source.model,
+        model_sha256=source.sha256,
+        board=source.board.name,
+        library=source.library,
+        calibration=source.calibration,
+        calibration_samples=source.samples,
+        arena_bytes=plan.arena_bytes,
+        arena_lower_bound=plan.lower_bound,
+        arena_optimal=plan.optimal,
+        peak_layer=plan.peak_step,
+        weights_bytes=code.constant_bytes,
+        stack_bytes=source.stack_bytes,
+        macs=sum(layer.macs for layer in layers),
+        layers=layers,
+        buffers=tuple(
+            BufferFacts(
+                name=b.name,
+                tensors=b.tensors,
+                offset=b.offset,
+                nbytes=b.nbytes,
+                first=b.first,
+                last=b.last,
+            )
+            for b in plan.buffers
+        ),
+        firmware=firmware_of(code),
+        notes=source.notes,
+        warnings=source.warnings,
+        shapes=dict(source.shapes),
+    )
+
+
+def write_records(
+    directory: Path,
+    model: ModelProto,
+    graph: Graph,
+    manifest: Manifest,
+    samples: Sequence[Mapping[str, Array]],
+) -> None:
+    """Write manifest.json and the model folder.
+
+    Args:
+        directory: The project.
+        model: The original model.
+        graph: The integer graph.
+        manifest: The manifest.
+        samples: int8 codes of a few samples, for runs without data.
+    """
+    folder = directory / MODEL
+    folder.mkdir()
+    onnx.save(model, folder / "model.onnx")
+    save_graph(graph, folder)
+    (folder / "graph.txt").write_text(graph_text(graph), encoding="utf-8")
+    arrays = {f"input{i}": np.stack([s[x] for s in samples]) for i, x in enumerate(graph.inputs)}
+    np.savez_compressed(folder / "samples.npz", **arrays)  # type: ignore[arg-type]
+    text = msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=1)
+    (directory / MANIFEST).write_bytes(text + b"\n")
