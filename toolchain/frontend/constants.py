@@ -6,6 +6,7 @@ import numpy as np
 from onnx import GraphProto, NodeProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from toolchain.errors import InputRefused
 from toolchain.ir import Array, Unsupported
 
 _NEVER = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli"}
@@ -14,8 +15,23 @@ _CARRIERS = {"QuantizeLinear", "DequantizeLinear"}
 
 
 def initializers(graph: GraphProto) -> dict[str, Array]:
-    """The stored constants by name."""
-    return {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    """The stored constants by name.
+
+    Raises:
+        InputRefused: One cannot be decoded, or is stored in sparse form.
+    """
+    if graph.sparse_initializer:
+        name = graph.sparse_initializer[0].values.name
+        raise InputRefused("read", name, "sparse initialisers are not supported", "export it dense")
+    values = {}
+    for tensor in graph.initializer:
+        try:
+            values[tensor.name] = numpy_helper.to_array(tensor)
+        except Exception as error:  # wrong sizes and types end in exceptions of many kinds
+            raise InputRefused(
+                "read", tensor.name, f"this initialiser is damaged: {error}", "export the model again"
+            ) from error
+    return values
 
 
 def fold(

@@ -56,20 +56,29 @@ def model_inputs(
 
 def _spec(info: ValueInfoProto, given: tuple[int, ...] | None) -> tuple[InputSpec, list[str]]:
     kind = info.type.tensor_type
+    if info.type.WhichOneof("value") not in ("tensor_type", None):
+        raise InputRefused("read", info.name, "this input is not a tensor", "tensors are supported")
     if kind.elem_type != TensorProto.FLOAT:
-        name = TensorProto.DataType.Name(kind.elem_type).lower()
+        names = {number: name.lower() for name, number in TensorProto.DataType.items()}
         raise InputRefused(
-            "read", info.name, f"input of type {name}; float inputs are supported", ""
+            "read",
+            info.name,
+            f"input of type {names.get(kind.elem_type, 'unknown')}; float32 inputs are supported",
+            "export the model with float32 inputs",
         )
     dims = [(d.dim_value, d.dim_param) for d in kind.shape.dim]
     if given is not None:
         if len(given) != len(dims) or any(
-            n and n != g for (n, _), g in zip(dims, given, strict=True)
+            g < 1 or (n > 0 and n != g) for (n, _), g in zip(dims, given, strict=True)
         ):
             raise InputRefused(
                 "read", info.name, f"shape {given} contradicts the model's {_text(dims)}"
             )
         return InputSpec(info.name, given), []
+    if not kind.HasField("shape"):
+        raise InputRefused(
+            "read", info.name, "its shape is not declared", f"give it: --shape {info.name}=1,..."
+        )
     shape = [n if n > 0 else None for n, _ in dims]
     notes = []
     if shape and shape[0] is None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import ModelProto, checker, inliner
+from onnx import ModelProto, external_data_helper, inliner
 
 from toolchain.errors import InputRefused
 
@@ -20,28 +20,56 @@ def load_model(path: Path) -> ModelProto:
     where = str(path)
     if not path.is_file():
         raise InputRefused("read", where, "no such file")
-    try:
-        model = onnx.load(path)
-    except (DecodeError, ValueError, UnicodeDecodeError) as error:
-        raise InputRefused(
-            "read", where, "this is not an ONNX model, or the file is damaged", "export it again"
-        ) from error
-    except (OSError, checker.ValidationError) as error:
-        raise InputRefused(
-            "read",
-            where,
-            f"its external data cannot be read: {str(error).splitlines()[0]}",
-            "keep the data file beside the model",
-        ) from error
+    model = _parsed(path)
     if not model.graph.node or not model.graph.output:
         raise InputRefused("read", where, "the model holds no nodes", "export it again")
     _check_opset(model, where)
-    return inliner.inline_local_functions(model) if model.functions else model
+    _load_external_data(model, path)
+    return _inlined(model, where) if model.functions else model
 
 
 def opsets(model: ModelProto) -> dict[str, int]:
     """Version of every operator domain the model imports; ONNX's own is ""."""
     return {"" if o.domain == "ai.onnx" else o.domain: int(o.version) for o in model.opset_import}
+
+
+def _parsed(path: Path) -> ModelProto:
+    try:
+        return onnx.load(path, format="protobuf", load_external_data=False)
+    except OSError as error:
+        raise InputRefused("read", str(path), f"it cannot be read: {error.strerror}") from error
+    except (DecodeError, ValueError) as error:
+        raise InputRefused(
+            "read",
+            str(path),
+            "this is not an ONNX model, or the file is damaged",
+            "export it again",
+        ) from error
+
+
+def _load_external_data(model: ModelProto, path: Path) -> None:
+    """Bring tensors kept in other files into the model; files outside its folder are refused."""
+    try:
+        external_data_helper.load_external_data_for_model(model, str(path.parent))
+    except Exception as error:  # onnx raises what the file system, C++ or its own checks say
+        raise InputRefused(
+            "read",
+            str(path),
+            f"its external data cannot be read: {(str(error) or 'no data').splitlines()[0]}",
+            "keep the data file beside the model",
+        ) from error
+
+
+def _inlined(model: ModelProto, where: str) -> ModelProto:
+    try:
+        return inliner.inline_local_functions(model, convert_version=True)
+    except Exception as error:  # the exceptions of onnx's C++ part share no narrower base
+        raise InputRefused(
+            "read",
+            where,
+            f"its local functions cannot be inlined: {(str(error) or '?').splitlines()[0]}",
+            "export the model without functions",
+        ) from error
 
 
 def _check_opset(model: ModelProto, where: str) -> None:

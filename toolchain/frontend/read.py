@@ -14,6 +14,9 @@ from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import opsets
 from toolchain.ir import IMPORTERS, Builder, Graph, Node, TensorType, Unsupported, verify
 
+_MALFORMED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError)
+"""What an importer runs into when a node's attributes or constants make no sense."""
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -53,9 +56,14 @@ def read(
     reader.read(_needed(model, kept))
     if reader.problems:
         raise _refusal(reader.problems)
-    graph = reader.builder.graph(
-        name, [s.name for s in specs], [reader.builder.activation(y) for y in kept]
-    )
+    if constant := [y for y in kept if y not in reader.builder.types]:
+        raise InputRefused(
+            "read",
+            ", ".join(constant),
+            "this output does not depend on the input",
+            "name the outputs to keep with --outputs",
+        )
+    graph = reader.builder.graph(name, [s.name for s in specs], kept)
     live = graph.with_ops(graph.ops)
     return Imported(verify(live), tuple(specs), (*notes, *left_out))
 
@@ -71,14 +79,15 @@ class _Reader:
 
     def read(self, nodes: Sequence[NodeProto]) -> None:
         for proto in nodes:
-            node = self._node(proto)
+            node = self._node(proto, {})
             try:
+                node = self._node(proto, {a.name: _attribute(a) for a in proto.attribute})
                 if not self._fold(proto):
                     _importer(node)(node, self.builder)
             except Unsupported as problem:
                 self.problems.append((node, problem))
                 self._pretend(node)
-            except (ValueError, IndexError, TypeError) as error:
+            except _MALFORMED as error:
                 if not self.problems:  # else it follows from a shape that is only pretended
                     self.problems.append((node, Unsupported(f"it is malformed: {error}")))
                 self._pretend(node)
@@ -97,14 +106,14 @@ class _Reader:
             if y and y not in self.builder.types:
                 self.builder.types[y] = TensorType(self.inferred.get(y, (1,)))
 
-    def _node(self, proto: NodeProto) -> Node:
+    def _node(self, proto: NodeProto, attributes: Mapping[str, Any]) -> Node:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
         return Node(
             f"{domain}.{proto.op_type}" if domain else proto.op_type,
             proto.name or f"{proto.op_type}:{proto.output[0]}",
             tuple(proto.input),
             tuple(proto.output),
-            {a.name: _attribute(a) for a in proto.attribute},
+            attributes,
             self.opsets.get(domain, 1),
         )
 
@@ -139,7 +148,7 @@ def _outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[
         name
         for name, info in infos.items()
         if info.type.tensor_type.elem_type in (TensorProto.FLOAT, TensorProto.UNDEFINED)
-        and info.type.WhichOneof("value") == "tensor_type"
+        and info.type.WhichOneof("value") in ("tensor_type", None)
     }
     notes = [
         f"output {name} is not a float tensor and is left out; compute labels from the scores"

@@ -52,26 +52,19 @@ def _before(graph: Graph, op: Op, perm: tuple[int, ...]) -> dict[str, str] | Non
     nothing would be gained.
     """
     producers, readers, uses = graph.producers(), graph.consumers(), graph.uses()
-    earlier = {id(o) for o in graph.ops[: graph.ops.index(op)]}
-    names, lone = {}, True
+    earlier = {y for o in graph.ops[: graph.ops.index(op)] for y in o.outputs}
+    names, mixed, shared = {}, False, False
     for x in graph.activations(op):
         source = producers.get(x)
         if isinstance(source, Transpose) and source.perm == perm:
-            names[x], lone = source.x, lone and uses[x] == 1
+            names[x], shared = source.x, shared or uses[x] > 1
             continue
-        others = [
-            r.y
-            for r in readers[x]
-            if isinstance(r, Transpose)
-            and r.perm == inverse(perm)
-            and uses[r.y]
-            and id(r) in earlier
-        ]
-        if not others:
+        views = [r for r in readers[x] if isinstance(r, Transpose) and r.perm == inverse(perm)]
+        moved_already = [r.y for r in views if uses[r.y] and r.y in earlier]
+        if not moved_already:
             return None
-        names[x] = others[0]
-    mixed = any(not isinstance(producers.get(x), Transpose) for x in names)
-    return names if lone or not mixed else None
+        names[x], mixed = moved_already[0], True
+    return None if mixed and shared else names
 
 
 def _sink_transpose(

@@ -1,0 +1,171 @@
+"""Every operator on random shapes in the emulator, with canaries after outputs and scratch (R36).
+
+Many single-operator graphs run side by side in one firmware. Their memory is laid out without any
+reuse and with a guard after every buffer, so that a kernel that writes too far is caught.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import toolchain.ops  # noqa: F401 - registers the operators
+from tests.ops.host import codes_of, example_graph, quantized, random_inputs
+from toolchain.board import load_board
+from toolchain.emit import LayerInfo, write_code, write_firmware, write_model
+from toolchain.ir import Array, Graph, Op, Target
+from toolchain.ir.execute import simulate
+from toolchain.plan import Plan
+from toolchain.project import firmware_of
+from toolchain.run import RunRequest, build
+from toolchain.run.qemu import Qemu
+from toolchain.select import Choice, select_kernels
+
+pytestmark = [pytest.mark.emulator]
+
+GUARD = 32
+PER_PROJECT = 10
+BOARDS = {"M3": "mps2-an385", "M4": "mps2-an386", "M55": "mps3-an547"}
+CI_SEEDS, ALL_SEEDS = range(100, 120), range(200, 400)
+
+
+def _prefixed(graph: Graph, stem: str) -> Graph:
+    """The graph with every tensor under a name of its own."""
+    names = {n: f"{stem}{n}" for n in graph.types}
+    return Graph(
+        graph.name,
+        tuple(replace(op.renamed(names), name=stem.strip("_")) for op in graph.ops),
+        {names[n]: t for n, t in graph.types.items()},
+        {names[n]: c for n, c in graph.constants.items()},
+        tuple(names[x] for x in graph.inputs),
+        tuple(names[y] for y in graph.outputs),
+    )
+
+
+def _joined(graphs: Sequence[Graph]) -> Graph:
+    return Graph(
+        "operators",
+        tuple(op for g in graphs for op in g.ops),
+        {n: t for g in graphs for n, t in g.types.items()},
+        {n: c for g in graphs for n, c in g.constants.items()},
+        tuple(x for g in graphs for x in g.inputs),
+        tuple(y for g in graphs for y in g.outputs),
+    )
+
+
+def _guarded_plan(graph: Graph, choices: dict[str, Choice]) -> Plan:
+    """Every buffer at an address of its own, a guard after each; views share their source's."""
+    offsets: dict[str, int] = {}
+    scratch: dict[str, int] = {}
+    end = 0
+
+    def block(nbytes: int) -> int:
+        nonlocal end
+        start, end = end, -(-(end + nbytes + GUARD) // 16) * 16
+        return start
+
+    for x in graph.inputs:
+        offsets[x] = block(graph.types[x].nbytes)
+    for op in graph.ops:
+        for y in op.outputs:
+            offsets[y] = offsets[op.x] if op.is_view else block(graph.types[y].nbytes)
+        if not op.is_view and choices[op.y].scratch:
+            scratch[op.y] = block(choices[op.y].scratch)
+    survives = dict.fromkeys(graph.inputs, True)
+    return Plan(offsets, scratch, end, end, False, "", (), survives, {})
+
+
+def _samples(graphs: Sequence[Graph], floats: Sequence[list[dict[str, Array]]]) -> list[dict]:
+    """Calibrated samples first, then codes over the whole int8 range."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for index in range(len(floats[0])):
+        rows.append({})
+        for graph, samples in zip(graphs, floats, strict=True):
+            rows[-1].update(codes_of(graph, samples[index]))
+    types = {n: t for g in graphs for n, t in g.types.items()}
+    inputs = [x for g in graphs for x in g.inputs]
+    rows.append({x: rng.integers(-128, 128, types[x].shape).astype(np.int8) for x in inputs})
+    return rows
+
+
+def _run(seeds: Sequence[int], board_name: str, folder: Path, arm: Path | None = None) -> None:
+    board = load_board(board_name)
+    graphs, floats = [], []
+    for name in sorted(Op.registry):
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            plain = example_graph(Op.registry[name].example(rng))
+            samples = [random_inputs(plain, rng) for _ in range(2)]
+            stem = f"{name.lower()}_{seed}_"
+            graphs.append(_prefixed(quantized(plain, samples), stem))
+            floats.append([{f"{stem}{x}": v for x, v in s.items()} for s in samples])
+    graph = _joined(graphs)
+    target = Target(board.isa, arm is not None)
+    choices = select_kernels(graph, target)
+    plan = _guarded_plan(graph, choices)
+    code = write_code(graph, choices, plan, target, "operators")
+    folder.mkdir(parents=True)
+    write_model(folder, code, {"test": "operators"})
+    firmware = firmware_of(code)
+    guarded = tuple(
+        LayerInfo(info.name, (*((o, n + GUARD) for o, n in info.outputs), *_scratch(layer, plan)))
+        for info, layer in zip(firmware.layers, code.layers, strict=True)
+    )
+    firmware = replace(firmware, layers=guarded)
+    write_firmware(folder, firmware, board, arm)
+    samples = _samples(graphs, floats)
+    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
+    result = Qemu().run(
+        RunRequest(build(folder, board).emulation, board, firmware, inputs, dump_samples=1)
+    )
+    for sample, output in zip(samples, result.outputs, strict=True):
+        _check_outputs(graph, simulate(graph, sample), output)
+    for layer, dump in zip(code.layers, result.dumps[0], strict=True):
+        _check_guards(layer.op, [n for _, n in layer.outputs], dump)
+
+
+def _scratch(layer, plan: Plan) -> tuple[tuple[int, int], ...]:
+    """The guard after a layer's scratch memory."""
+    if layer.op.y not in plan.scratch_offsets:
+        return ()
+    return ((plan.scratch_offsets[layer.op.y] + layer.choice.scratch, GUARD),)
+
+
+def _check_outputs(graph: Graph, expected: dict[str, Array], output: bytes) -> None:
+    start = 0
+    for y in graph.outputs:
+        size = graph.types[y].nbytes
+        got = np.frombuffer(output[start : start + size], np.int8).reshape(graph.types[y].shape)
+        np.testing.assert_array_equal(got, expected[y], err_msg=y)
+        start += size
+
+
+def _check_guards(op: Op, sizes: list[int], dump: bytes) -> None:
+    start = 0
+    for size in sizes:
+        guard = dump[start + size : start + size + GUARD]
+        assert not any(guard), f"{op.name} writes past the end of its output"
+        start += size + GUARD
+    assert not any(dump[start:]), f"{op.name} writes past the end of its scratch memory"
+
+
+def _chunks(seeds: range) -> list[range]:
+    return [seeds[i : i + PER_PROJECT] for i in range(0, len(seeds), PER_PROJECT)]
+
+
+@pytest.mark.parametrize("core", BOARDS)
+@pytest.mark.parametrize("seeds", _chunks(CI_SEEDS), ids=str)
+def test_operators_equal_their_oracles(core: str, seeds: range, tmp_path: Path) -> None:
+    _run(seeds, BOARDS[core], tmp_path / "project")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("core", BOARDS)
+@pytest.mark.parametrize("seeds", _chunks(ALL_SEEDS), ids=str)
+def test_operators_equal_their_oracles_on_many_shapes(
+    core: str, seeds: range, tmp_path: Path
+) -> None:
+    _run(seeds, BOARDS[core], tmp_path / "project")
