@@ -104,14 +104,14 @@ def test_missing_tool_is_one_line_with_the_command(tool, tmp_path, monkeypatch):
         return None if name == tool else real(name, path=path) or name
 
     monkeypatch.setattr(shutil, "which", which)
-    with pytest.raises(RunFailed, match="not installed") as caught:
+    with pytest.raises(InputRefused, match="not installed") as caught:
         build(tmp_path)
     assert caught.value.hint == INSTALL[tool]
 
 
 @GCC
 def test_folder_without_a_project(tmp_path):
-    with pytest.raises(RunFailed, match="not a generated project"):
+    with pytest.raises(InputRefused, match="not a generated project"):
         build(tmp_path)
 
 

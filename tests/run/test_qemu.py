@@ -10,7 +10,7 @@ import pytest
 from tests.run import fake_model
 from tests.run.conftest import CORES
 from toolchain.emit.machines import machine_for
-from toolchain.errors import RunFailed
+from toolchain.errors import InputRefused, RunFailed
 from toolchain.run import Elf, RunRequest, choose
 from toolchain.run.qemu import command
 
@@ -120,8 +120,8 @@ def test_program_for_another_core_is_refused(built, qemu):
 def test_choice(built, qemu, monkeypatch):
     board, _ = built("mps3-an547")
     assert choose("qemu", board).name == "qemu"
-    with pytest.raises(RunFailed, match="does not emulate cortex-m55"):
+    with pytest.raises(InputRefused, match="does not emulate cortex-m55"):
         choose("unicorn", board)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(RunFailed, match="apt install qemu-system-arm"):
+    with pytest.raises(InputRefused, match="apt install qemu-system-arm"):
         choose("qemu", board)

@@ -29,7 +29,10 @@ def initializers(graph: GraphProto) -> dict[str, Array]:
             values[tensor.name] = numpy_helper.to_array(tensor)
         except Exception as error:  # wrong sizes and types end in exceptions of many kinds
             raise InputRefused(
-                "read", tensor.name, f"this initialiser is damaged: {error}", "export the model again"
+                "read",
+                tensor.name,
+                f"this initialiser is damaged: {error}",
+                "export the model again",
             ) from error
     return values
 

@@ -54,22 +54,28 @@ def model_inputs(
     return specs, notes
 
 
-def _spec(info: ValueInfoProto, given: tuple[int, ...] | None) -> tuple[InputSpec, list[str]]:
-    kind = info.type.tensor_type
+def _check_type(info: ValueInfoProto) -> None:
     if info.type.WhichOneof("value") not in ("tensor_type", None):
         raise InputRefused("read", info.name, "this input is not a tensor", "tensors are supported")
-    if kind.elem_type != TensorProto.FLOAT:
+    number = info.type.tensor_type.elem_type
+    if number != TensorProto.FLOAT:
         names = {number: name.lower() for name, number in TensorProto.DataType.items()}
         raise InputRefused(
             "read",
             info.name,
-            f"input of type {names.get(kind.elem_type, 'unknown')}; float32 inputs are supported",
+            f"input of type {names.get(number, 'unknown')}; float32 inputs are supported",
             "export the model with float32 inputs",
         )
+
+
+def _spec(info: ValueInfoProto, given: tuple[int, ...] | None) -> tuple[InputSpec, list[str]]:
+    _check_type(info)
+    kind = info.type.tensor_type
     dims = [(d.dim_value, d.dim_param) for d in kind.shape.dim]
     if given is not None:
-        if len(given) != len(dims) or any(
-            g < 1 or (n > 0 and n != g) for (n, _), g in zip(dims, given, strict=True)
+        declared = dims if kind.HasField("shape") else [(0, "")] * len(given)
+        if len(given) != len(declared) or any(
+            g < 1 or (n > 0 and n != g) for (n, _), g in zip(declared, given, strict=True)
         ):
             raise InputRefused(
                 "read", info.name, f"shape {given} contradicts the model's {_text(dims)}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain.board import Board
-from toolchain.errors import RunFailed
+from toolchain.errors import InputRefused, RunFailed
 from toolchain.run.elf import Elf
 
 COMPILER = "arm-none-eabi-gcc"
@@ -58,14 +58,15 @@ def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.
         timeout_s: Wall time for the compiler, in seconds.
 
     Raises:
-        RunFailed: A tool is missing, or the project does not compile, link or fit.
+        InputRefused: A tool is missing, or the folder is no generated project.
+        RunFailed: The project does not compile, link or fit.
     """
     for name, command in INSTALL.items():
         if find_tool(name) is None:
-            raise RunFailed("build", name, "not installed", command)
+            raise InputRefused("build", name, "not installed", command)
     if not (project_dir / "CMakeLists.txt").is_file():
         reason = "no CMakeLists.txt: not a generated project"
-        raise RunFailed("build", str(project_dir), reason, "make one with `onnx2mcu convert`")
+        raise InputRefused("build", str(project_dir), reason, "make one with `onnx2mcu convert`")
     folder = project_dir / "build"
     _forget_moved_build(project_dir, folder)
     ninja = f"-DCMAKE_MAKE_PROGRAM={find_tool('ninja')}"

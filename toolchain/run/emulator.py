@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toolchain.board import Board
 from toolchain.emit.project import FirmwareModel
-from toolchain.errors import RunFailed
+from toolchain.errors import InputRefused, RunFailed
 from toolchain.run.build import BuildResult
 
 Kind = Literal["auto", "renode", "qemu", "unicorn"]
@@ -110,7 +110,7 @@ def choose(kind: Kind, board: Board) -> Emulator:
         board: The board.
 
     Raises:
-        RunFailed: It is not installed, or does not know the board's core.
+        InputRefused: It is not installed, or does not know the board's core.
     """
     known = engines()
     wanted = list(known.values()) if kind == "auto" else [known[kind]]
@@ -119,5 +119,5 @@ def choose(kind: Kind, board: Board) -> Emulator:
         if reasons[engine.name] is None:
             return engine
     if kind == "auto":
-        raise RunFailed("emulate", board.name, "no emulator here", reasons["qemu"] or "")
-    raise RunFailed("emulate", kind, reasons[kind] or "", "see `onnx2mcu doctor`")
+        raise InputRefused("emulate", board.name, "no emulator here", reasons["qemu"] or "")
+    raise InputRefused("emulate", kind, reasons[kind] or "", "see `onnx2mcu doctor`")
