@@ -19,6 +19,17 @@
 /* Largest rank glue_transpose_s8 takes. */
 #define GLUE_MAX_RANK 6
 
+/* Largest number of elements glue_reduce_sum_s8 adds up, and of one row of glue_normalize_s8. */
+#define GLUE_MAX_REDUCED 33000
+#define GLUE_MAX_NORMALIZED 65536
+
+/* GLUE_REDUCE_ROOT_OF_SQUARES takes the root of sum * 2^GLUE_ROOT_SHIFT, which is in units of 2^(-GLUE_ROOT_SHIFT / 2). */
+#define GLUE_ROOT_SHIFT 16
+
+/* Places in the steps of glue_matmul_params after the three of the batch. */
+#define GLUE_MATMUL_OUTER 3
+#define GLUE_MATMUL_INNER 4
+
 /*
  * A constant table where CMSIS-NN's structures want a pointer to non-const that is only read. Going through uintptr_t
  * keeps the table in flash and the build free of qualifier warnings; allowed in static initialisers by gcc and clang.
@@ -55,6 +66,57 @@ extern "C"
         int32_t output_offset;     /* zero_point of the output, in [-128, 127] */
         cmsis_nn_activation activation;
     } glue_log_softmax_params;
+
+    /* Parameters of glue_matmul_s8. Steps are distances in codes; 0 along a broadcast axis. */
+    typedef struct
+    {
+        int32_t a_offset; /* -zero_point, in [-127, 128] */
+        int32_t b_offset;
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t multiplier;
+        int32_t shift;
+        cmsis_nn_activation activation;
+        int32_t batch[3]; /* each >= 1 */
+        int32_t rows;
+        int32_t columns;
+        int32_t depth;     /* <= 33000 */
+        int32_t a_step[5]; /* of the three batch axes, of the rows, of the depth */
+        int32_t b_step[5]; /* of the three batch axes, of the columns, of the depth */
+    } glue_matmul_params;
+
+    /* What glue_reduce_sum_s8 sums up. */
+    typedef enum
+    {
+        GLUE_REDUCE_SUM = 0,
+        GLUE_REDUCE_ABSOLUTE = 1,
+        GLUE_REDUCE_SQUARES = 2,
+        GLUE_REDUCE_ROOT_OF_SQUARES = 3,
+    } glue_reduction;
+
+    /* Parameters of glue_reduce_sum_s8. */
+    typedef struct
+    {
+        int32_t input_offset;  /* -zero_point of the input, in [-127, 128] */
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t multiplier;
+        int32_t shift;
+        cmsis_nn_activation activation;
+        glue_reduction reduction;
+    } glue_reduce_params;
+
+    /* Parameters of glue_normalize_s8. */
+    typedef struct
+    {
+        int32_t input_offset;  /* -zero_point of the input, in [-127, 128] */
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t subtract_mean; /* 0: rows are scaled only */
+        int32_t shift;         /* in [16, 46] */
+        uint64_t epsilon;      /* round(epsilon * count^2 / input_scale^2), <= 2^60; count = span * depth */
+        cmsis_nn_activation activation;
+        int32_t table_size;  /* entries of gain and bias: 1, or groups * depth */
+        const int32_t *gain; /* round(gain / output_scale * 2^(shift - 20)) */
+        const int32_t *bias; /* round(bias / output_scale * 2^16) */
+    } glue_normalize_params;
 
     /*
      * Fully connected layer with one multiplier and shift per output channel; else as arm_fully_connected_s8.
@@ -170,6 +232,102 @@ extern "C"
                                             int32_t row_size,
                                             const glue_log_softmax_params *params,
                                             int8_t *output);
+
+    /*
+     * Convolution with groups: as arm_convolve_wrapper_s8, but needs no context and is there whatever version of
+     * CMSIS-NN is linked. Weights [C_OUT, KH, KW, C_IN / groups]; groups = input_dims->c / filter_dims->c.
+     * bias may be NULL. |sum| << shift must fit in 32 bits.
+     */
+    arm_cmsis_nn_status glue_group_conv_s8(const cmsis_nn_conv_params *conv_params,
+                                           const cmsis_nn_per_channel_quant_params *quant_params,
+                                           const cmsis_nn_dims *input_dims,
+                                           const int8_t *input,
+                                           const cmsis_nn_dims *filter_dims,
+                                           const int8_t *filter,
+                                           const int32_t *bias,
+                                           const cmsis_nn_dims *output_dims,
+                                           int8_t *output);
+
+    /*
+     * Transposed convolution with groups. Weights [C_OUT, KH, KW, C_IN / groups], dimensions as above; padding counts
+     * the rows and columns cut off before the result and may be negative.
+     *   sum(oy, ox, c) = bias[c] + sum over ky, kx, i of (input[iy, ix, g * C_IN / groups + i] + input_offset) *
+     *                    filter[c, ky, kx, i],   g = the group of c,
+     *                    over all taps with iy * stride.h = oy + padding.h - ky * dilation.h, 0 <= iy < H; ix likewise
+     *   output = clamp(Requantise(sum, multiplier[c], shift[c]) + output_offset)
+     * The output may have any height and width; what no tap meets is the bias. |sum| << shift must fit in 32 bits.
+     */
+    arm_cmsis_nn_status glue_transpose_conv_s8(const cmsis_nn_conv_params *conv_params,
+                                               const cmsis_nn_per_channel_quant_params *quant_params,
+                                               const cmsis_nn_dims *input_dims,
+                                               const int8_t *input,
+                                               const cmsis_nn_dims *filter_dims,
+                                               const int8_t *filter,
+                                               const int32_t *bias,
+                                               const cmsis_nn_dims *output_dims,
+                                               int8_t *output);
+
+    /*
+     * Matrix products of two activations: output [batch, rows, columns], any layout of the operands.
+     *   sum(row, column) = bias[column] + sum over k of (a + a_offset) * (b + b_offset)
+     *   output = clamp(Requantise(sum, multiplier, shift) + output_offset)
+     * with a at the sum of index * a_step over batch, row and k, and b at that of batch, column and k. bias may be
+     * NULL. |sum| << shift must fit in 32 bits. The output must not overlap an operand.
+     */
+    arm_cmsis_nn_status glue_matmul_s8(const glue_matmul_params *params,
+                                       const int8_t *a,
+                                       const int8_t *b,
+                                       const int32_t *bias,
+                                       int8_t *output);
+
+    /*
+     * Largest (largest != 0) or smallest code over the middle axis of [outer, reduced, inner], clamped; output
+     * [outer, inner]. outer >= 0, reduced and inner >= 1.
+     */
+    arm_cmsis_nn_status glue_reduce_extreme_s8(const int8_t *input,
+                                               int32_t outer,
+                                               int32_t reduced,
+                                               int32_t inner,
+                                               int32_t largest,
+                                               const cmsis_nn_activation *activation,
+                                               int8_t *output);
+
+    /*
+     * Sum over the middle axis of [outer, reduced, inner], with v = input + input_offset; output [outer, inner].
+     *   sum = sum of v, |v| or v * v; GLUE_REDUCE_ROOT_OF_SQUARES: floor(sqrt((sum of v * v) * 2^GLUE_ROOT_SHIFT))
+     *   output = clamp(Requantise(sum, multiplier, shift) + output_offset)
+     * outer >= 0, 1 <= reduced <= GLUE_MAX_REDUCED, inner >= 1. |sum| << shift must fit in 32 bits.
+     */
+    arm_cmsis_nn_status glue_reduce_sum_s8(const glue_reduce_params *params,
+                                           const int8_t *input,
+                                           int32_t outer,
+                                           int32_t reduced,
+                                           int32_t inner,
+                                           int8_t *output);
+
+    /*
+     * Normalisation to mean 0 and variance 1 (or to mean square 1, without subtract_mean), then gain and bias:
+     * LayerNormalization (span 1, groups 1, depth K), GroupNormalization and InstanceNormalization (span H * W,
+     * groups of depth C / groups channels), RMSNormalization, LpNormalization.
+     *   input and output [outer, span, groups, depth]; a row is [span, depth] of one group, count = span * depth
+     * Exact integers of 64 bits; ">>" of a negative number rounds down. v = input + input_offset. Per row:
+     *   sum = subtract_mean ? sum of v : 0
+     *   power = count * (sum of v * v) - sum * sum + epsilon                 (count * standard deviation)^2
+     *   power = 0: normal = 0. Else:
+     *     e = smallest number >= 0 with power * 4^e >= 2^60
+     *     factor = floor(2^61 / floor(sqrt(power * 4^e)))
+     *     normal = ((count * v - sum) * factor + 2^(40 - e)) >> (41 - e)     20 fractional bits, |normal| < 2^29
+     *   t = normal * gain[c] + bias[c] * 2^(shift - 16)                      c = group * depth + place in the group
+     *   output = clamp(((t + 2^(shift - 1)) >> shift) + output_offset)
+     * The output may be the same array as the input. count <= GLUE_MAX_NORMALIZED.
+     */
+    arm_cmsis_nn_status glue_normalize_s8(const glue_normalize_params *params,
+                                          const int8_t *input,
+                                          int32_t outer,
+                                          int32_t span,
+                                          int32_t groups,
+                                          int32_t depth,
+                                          int8_t *output);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from kernels.native import Kernels, build
+
+from tests.kernels.native import Kernels, build
 
 GLUE = Path(__file__).resolve().parents[2] / "cmsis_glue"
 

@@ -5,7 +5,7 @@ are (height, width). Found by the differential tests of this folder on the host 
 Cortex-M3, M4 and M55, which use these predicates and no other exception.
 """
 
-from kernels.cases import Window
+from tests.kernels.cases import Window
 
 
 def window_outside_image(shape: Window) -> bool:
@@ -45,10 +45,10 @@ def depthwise_3x3_right_edge(shape: Window, factor: int) -> bool:
 
 
 def one_row_on_mve(shape: Window, channels: int) -> bool:
-    """The MVE kernel for 1xN windows over one row is only right for symmetric padding (4.1.0 to 7.x).
+    """The MVE kernel for 1xN windows over one row wants symmetric padding (4.1.0 to 7.x).
 
-    Taken for H = 1, KH = 1, dilation_w 1, stride_w * C_IN a multiple of 4. Else it returns a failure
-    or wrong codes: when begin and end padding differ (an end that is not reached counts as negative
+    Taken for H = 1, KH = 1, dilation_w 1, stride_w * C_IN a multiple of 4. It returns a failure
+    or wrong codes when begin and end padding differ (an end that is not reached counts as negative
     padding), when the padded sections overlap, or when the window is wider than the image. The same
     layer with rows and columns exchanged (H = W, W = 1) is the same memory and does not take this
     kernel.

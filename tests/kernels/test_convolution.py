@@ -6,10 +6,21 @@ from typing import Any
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from kernels import oracle
-from kernels.cases import Pair, Window, clamp_range, codes, fuzz, generator, scales, weights, window
-from kernels.limits import convolution_limits, depthwise_limits
-from kernels.native import (
+
+from tests.kernels import oracle
+from tests.kernels.cases import (
+    Pair,
+    Window,
+    clamp_range,
+    codes,
+    fuzz,
+    generator,
+    scales,
+    weights,
+    window,
+)
+from tests.kernels.limits import convolution_limits, depthwise_limits
+from tests.kernels.native import (
     ARGUMENT_ERROR,
     CONTEXT,
     Activation,

@@ -1,6 +1,6 @@
 """The same random layers on emulated cores: cmsis_glue, and CMSIS-NN 4.0.0 in C, DSP and MVE form.
 
-The real library also says how much scratch it wants; toolchain.select.scratch must cover that.
+The real library also says how much scratch it wants; toolchain.ops._scratch must cover that.
 """
 
 import shutil
@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernels import oracle
-from kernels.cases import Window, clamp_range, codes
-from kernels.conftest import GLUE, cmsis_nn_folder
-from kernels.limits import convolution_limits, depthwise_limits
-from kernels.native import Activation, Dims, PoolParams, tile
-from kernels.test_convolution import Call, convolution, depthwise
 
-from toolchain.select import scratch
+from tests.kernels import oracle
+from tests.kernels.cases import Window, clamp_range, codes
+from tests.kernels.conftest import GLUE, cmsis_nn_folder
+from tests.kernels.limits import convolution_limits, depthwise_limits
+from tests.kernels.native import Activation, Dims, PoolParams, tile
+from tests.kernels.test_convolution import Call, convolution, depthwise
+from toolchain.ops import _scratch as scratch
 
 pytestmark = pytest.mark.emulator
 
@@ -198,14 +198,15 @@ def test_glue_is_exact_on_the_core(isa, tmp_path):
 @pytest.mark.parametrize("seed", [2, 3])
 @pytest.mark.parametrize("isa", CORES)
 def test_cmsis_nn_is_exact_where_it_is_trusted(isa, seed, tmp_path):
-    cases = _cases(isa, seed)
+    cases = [case for case in _cases(isa, seed) if case.trusted]
+    assert len(cases) > CASES / 2
     vendor = cmsis_nn_folder()
     includes = [f"-I{vendor / 'Include'}", f"-I{vendor.parent / 'cmsis_core' / 'Include'}"]
     sources = [str(p) for p in (vendor / "Source").rglob("arm_*.c")]
     rows = _emulate(isa, cases, [*includes, *sources], tmp_path)
-    trusted = np.array([c.trusted for c in cases])
-    bad = rows[:, 1:4].any(axis=1)
-    assert not (bad & trusted).any(), [cases[i].shape for i in np.flatnonzero(bad & trusted)]
+    bad = np.flatnonzero(rows[:, 1:4].any(axis=1))
+    assert not bad.size, [(rows[i].tolist(), cases[i].shape) for i in bad]
     for row, case in zip(rows, cases, strict=True):
-        three_by_three = case.call.function.startswith("arm_depthwise") and case.scratch == 0
-        assert row[4] <= case.scratch or three_by_three, case.shape
+        # 4.0.0 asks for a buffer that its 3x3 depthwise kernel does not touch
+        unused = case.call.function.startswith("arm_depthwise") and case.shape.kernel == (3, 3)
+        assert row[4] <= case.scratch or (unused and isa == "dsp"), case.shape

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from kernels.cases import codes, fuzz, generator
-from kernels.native import ARGUMENT_ERROR, Dims, ints
+
+from tests.kernels.cases import codes, fuzz, generator
+from tests.kernels.native import ARGUMENT_ERROR, Dims, ints
 
 shapes = st.integers(1, 6).flatmap(lambda r: st.lists(st.integers(1, 4), min_size=r, max_size=r))
 

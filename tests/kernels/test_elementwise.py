@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from kernels import oracle
-from kernels.cases import clamp_range, codes, fuzz, generator
-from kernels.native import ARGUMENT_ERROR, SUCCESS
+
+from tests.kernels import oracle
+from tests.kernels.cases import clamp_range, codes, fuzz, generator
+from tests.kernels.native import ARGUMENT_ERROR, SUCCESS
 
 LEFT_SHIFT = 20
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from kernels import oracle
-from kernels.cases import clamp_range, codes, fuzz, generator, scales, weights
-from kernels.native import (
+
+from tests.kernels import oracle
+from tests.kernels.cases import clamp_range, codes, fuzz, generator, scales, weights
+from tests.kernels.native import (
     ARGUMENT_ERROR,
     CONTEXT,
     Activation,

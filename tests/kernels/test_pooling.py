@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
-from kernels import oracle
-from kernels.cases import Window, clamp_range, codes, fuzz, generator, window
-from kernels.native import (
+
+from tests.kernels import oracle
+from tests.kernels.cases import Window, clamp_range, codes, fuzz, generator, window
+from tests.kernels.native import (
     ARGUMENT_ERROR,
     CONTEXT,
     Activation,

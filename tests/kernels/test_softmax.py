@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from kernels import oracle
-from kernels.cases import codes, fuzz, generator
-from kernels.native import ARGUMENT_ERROR, Activation, LogSoftmaxParams, ctypes
+
+from tests.kernels import oracle
+from tests.kernels.cases import codes, fuzz, generator
+from tests.kernels.native import ARGUMENT_ERROR, Activation, LogSoftmaxParams, ctypes
 
 ROW_SIZES = st.one_of(st.integers(1, 40), st.sampled_from([511, 512, 513, 1000]))
 

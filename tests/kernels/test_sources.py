@@ -5,7 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kernels.conftest import GLUE, cmsis_nn_folder
+
+from tests.kernels.conftest import GLUE, cmsis_nn_folder
 
 WARNINGS = [
     "-std=c11",

@@ -22,7 +22,17 @@ def test_flatten_at_every_axis(axis, opset):
 
 @pytest.mark.parametrize(
     "target",
-    [(1, 72), (1, -1), (0, -1), (-1, 72), (0, 3, -1), (1, 4, 3, 6), (0, 0, 24), (0, 0, 0, 6), (-1,)],
+    [
+        (1, 72),
+        (1, -1),
+        (0, -1),
+        (-1, 72),
+        (0, 3, -1),
+        (1, 4, 3, 6),
+        (0, 0, 24),
+        (0, 0, 0, 6),
+        (-1,),
+    ],
 )
 @pytest.mark.parametrize("opset", [7, 13, 14, 23])
 def test_reshape_with_copied_and_inferred_dimensions(target, opset):

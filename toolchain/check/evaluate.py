@@ -10,7 +10,7 @@ from toolchain.check.compare import Comparison, Gates, judge
 from toolchain.check.reference import LayerErrors
 from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, Graph
+from toolchain.ir import Array, Graph, Quant
 from toolchain.ir.execute import simulate
 from toolchain.ir.fixedpoint import dequantize, quantize
 
@@ -56,16 +56,15 @@ def evaluate(
     columns: dict[str, tuple[list[Array], list[Array]]] = {y: ([], []) for y in graph.outputs}
     for index, sample in enumerate(samples):
         codes = input_codes(graph, sample)
-        reals = (
-            {x: dequantize(codes[x], graph.types[x].q) for x in codes} if samples.codes else sample
-        )
+        reals = _as_the_model_takes(graph, session, sample, codes)
         reference, values = session.run(reals), simulate(graph, codes)
         for y, origin in layers.items():
             kind = graph.types[y]
-            expected = origin.view(reference[origin.tensor], kind.shape)
+            expected = origin.view(_real(reference[origin.tensor], kind.q), kind.shape)
             errors.update(names[y], expected, dequantize(values[y], kind.q))
         for y, (floats, integers) in columns.items():
-            floats.append(reference[graph.origins[y].tensor].reshape(graph.types[y].shape))
+            value = reference[graph.origins[y].tensor].reshape(graph.types[y].shape)
+            floats.append(_real(value, graph.types[y].q))
             integers.append(values[y])
         if progress is not None:
             progress(index + 1, len(samples))
@@ -84,9 +83,37 @@ def evaluate(
     return Evaluation(comparison, tuple((n, errors.sqnr_db(n)) for n in ordered))
 
 
+def _as_the_model_takes(
+    graph: Graph, session: FloatSession, sample: Mapping[str, Array], codes: Mapping[str, Array]
+) -> dict[str, Array]:
+    """The sample in the element types of the original model's inputs."""
+    values = {}
+    for x in graph.inputs:
+        kind = session.input_type(x)
+        if kind == "int8":
+            values[x] = codes[x]
+        elif kind == "uint8":
+            values[x] = (codes[x].astype(np.int16) + 128).astype(np.uint8)
+        else:
+            real = sample[x].dtype != np.int8
+            values[x] = sample[x] if real else dequantize(codes[x], graph.types[x].q)
+    return values
+
+
+def _real(value: Array, quant: Quant) -> Array:
+    """Codes that a quantised model gives as real values; real values as they are."""
+    if value.dtype == np.uint8:
+        return dequantize(value.astype(np.int16) - 128, quant)
+    return dequantize(value, quant) if value.dtype == np.int8 else value
+
+
 def input_codes(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
-    """The int8 codes of one sample; codes pass through."""
-    return {
-        x: sample[x] if sample[x].dtype == np.int8 else quantize(sample[x], graph.types[x].q)
-        for x in graph.inputs
-    }
+    """The int8 codes of one sample; int8 codes pass through, uint8 codes are shifted by 128."""
+    codes = {}
+    for x in graph.inputs:
+        value = sample[x]
+        if value.dtype == np.uint8:
+            codes[x] = (value.astype(np.int16) - 128).astype(np.int8)
+        else:
+            codes[x] = value if value.dtype == np.int8 else quantize(value, graph.types[x].q)
+    return codes

@@ -7,6 +7,9 @@ from onnx import ModelProto, TensorProto, ValueInfoProto
 
 from toolchain.errors import InputRefused
 
+_TYPES = {TensorProto.FLOAT: "float32", TensorProto.INT8: "int8", TensorProto.UINT8: "uint8"}
+"""Element types of inputs: real values, or the codes of a quantised model."""
+
 
 @dataclass(frozen=True, slots=True)
 class InputSpec:
@@ -58,12 +61,12 @@ def _check_type(info: ValueInfoProto) -> None:
     if info.type.WhichOneof("value") not in ("tensor_type", None):
         raise InputRefused("read", info.name, "this input is not a tensor", "tensors are supported")
     number = info.type.tensor_type.elem_type
-    if number != TensorProto.FLOAT:
+    if number not in _TYPES:
         names = {number: name.lower() for name, number in TensorProto.DataType.items()}
         raise InputRefused(
             "read",
             info.name,
-            f"input of type {names.get(number, 'unknown')}; float32 inputs are supported",
+            f"input of type {names.get(number, 'unknown')}; float32, int8 and uint8 are supported",
             "export the model with float32 inputs",
         )
 
@@ -80,7 +83,7 @@ def _spec(info: ValueInfoProto, given: tuple[int, ...] | None) -> tuple[InputSpe
             raise InputRefused(
                 "read", info.name, f"shape {given} contradicts the model's {_text(dims)}"
             )
-        return InputSpec(info.name, given), []
+        return InputSpec(info.name, given, _TYPES[kind.elem_type]), []
     if not kind.HasField("shape"):
         raise InputRefused(
             "read", info.name, "its shape is not declared", f"give it: --shape {info.name}=1,..."
@@ -99,7 +102,7 @@ def _spec(info: ValueInfoProto, given: tuple[int, ...] | None) -> tuple[InputSpe
             f"its shape {_text(dims)} has dimensions that are not numbers",
             f"give the shape: --shape {info.name}={example}",
         )
-    return InputSpec(info.name, tuple(static)), notes
+    return InputSpec(info.name, tuple(static), _TYPES[kind.elem_type]), notes
 
 
 def _text(dims: list[tuple[int, str]]) -> str:

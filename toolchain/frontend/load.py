@@ -1,10 +1,11 @@
 """ONNX file to ModelProto: the file is read, checked, and made self-contained."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import ModelProto, external_data_helper, inliner
+from onnx import ModelProto, external_data_helper, helper, inliner
 
 from toolchain.errors import InputRefused
 
@@ -21,6 +22,8 @@ def load_model(path: Path) -> ModelProto:
     if not path.is_file():
         raise InputRefused("read", where, "no such file")
     model = _parsed(path)
+    if not all(isinstance(name, str) for name in _names(model)):
+        raise InputRefused("read", where, "it holds names that are not text", "export it again")
     if not model.graph.node or not model.graph.output:
         raise InputRefused("read", where, "the model holds no nodes", "export it again")
     _check_opset(model, where)
@@ -31,6 +34,18 @@ def load_model(path: Path) -> ModelProto:
 def opsets(model: ModelProto) -> dict[str, int]:
     """Version of every operator domain the model imports; ONNX's own is ""."""
     return {"" if o.domain == "ai.onnx" else o.domain: int(o.version) for o in model.opset_import}
+
+
+def _names(model: ModelProto) -> Iterator[str]:
+    """Everything that names something; protobuf gives bytes where it is not UTF-8."""
+    for opset in model.opset_import:
+        yield opset.domain
+    graph = model.graph
+    for item in (*graph.input, *graph.output, *graph.initializer):
+        yield item.name
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
 
 
 def _parsed(path: Path) -> ModelProto:
@@ -62,12 +77,23 @@ def _load_external_data(model: ModelProto, path: Path) -> None:
 
 def _inlined(model: ModelProto, where: str) -> ModelProto:
     try:
+        inlined = inliner.inline_local_functions(model)
+        if not inlined.functions:
+            return inlined
+        # those left were written for another opset; converting needs the types of all tensors
+        known = {i.name for i in (*model.graph.input, *model.graph.value_info)}
+        model.graph.value_info.extend(
+            helper.make_tensor_value_info(t.name, t.data_type, t.dims)
+            for t in model.graph.initializer
+            if t.name not in known
+        )
         return inliner.inline_local_functions(model, convert_version=True)
     except Exception as error:  # the exceptions of onnx's C++ part share no narrower base
         raise InputRefused(
             "read",
             where,
-            f"its local functions cannot be inlined: {(str(error) or '?').splitlines()[0]}",
+            "its local functions cannot be inlined: "
+            + str(error).rsplit("failed: ", 1)[-1].strip(),
             "export the model without functions",
         ) from error
 

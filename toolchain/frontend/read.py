@@ -12,7 +12,9 @@ from toolchain.errors import InputRefused
 from toolchain.frontend.constants import fold, initializers
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import opsets
+from toolchain.frontend.qoperator import to_qdq
 from toolchain.ir import IMPORTERS, Builder, Graph, Node, TensorType, Unsupported, verify
+from toolchain.ops.reshape import Reshape
 
 _MALFORMED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError)
 """What an importer runs into when a node's attributes or constants make no sense."""
@@ -50,12 +52,14 @@ def read(
     Raises:
         InputRefused: Some nodes cannot be converted; all of them are listed (R21).
     """
+    model = to_qdq(model)
     specs, notes = model_inputs(model, shapes)
     kept, left_out = _outputs(model, outputs)
     reader = _Reader(model, specs)
     reader.read(_needed(model, kept))
     if reader.problems:
         raise _refusal(reader.problems)
+    reader.name_outputs(kept)
     if constant := [y for y in kept if y not in reader.builder.types]:
         raise InputRefused(
             "read",
@@ -68,6 +72,14 @@ def read(
     return Imported(verify(live), tuple(specs), (*notes, *left_out))
 
 
+_OUTPUT_TYPES = (
+    TensorProto.FLOAT,
+    TensorProto.UNDEFINED,
+    TensorProto.INT8,
+    TensorProto.UINT8,
+)
+
+
 class _Reader:
     def __init__(self, model: ModelProto, specs: list[InputSpec]) -> None:
         self.builder = Builder(initializers(model.graph))
@@ -75,6 +87,7 @@ class _Reader:
             self.builder.input(spec.name, spec.shape)
         self.opsets = opsets(model)
         self.inferred = _inferred_shapes(model, specs)
+        self.guessed: set[str] = set()
         self.problems: list[tuple[Node, Unsupported]] = []
 
     def read(self, nodes: Sequence[NodeProto]) -> None:
@@ -85,12 +98,21 @@ class _Reader:
                 if not self._fold(proto):
                     _importer(node)(node, self.builder)
             except Unsupported as problem:
-                self.problems.append((node, problem))
-                self._pretend(node)
+                self._refuse(node, problem)
             except _MALFORMED as error:
-                if not self.problems:  # else it follows from a shape that is only pretended
-                    self.problems.append((node, Unsupported(f"it is malformed: {error}")))
-                self._pretend(node)
+                self._refuse(node, Unsupported(f"it is malformed: {error}"))
+            if self.guessed & set(node.inputs):
+                self.guessed.update(y for y in node.outputs if y not in self.inferred)
+
+    def name_outputs(self, outputs: Sequence[str]) -> None:
+        """An output that is another name of a tensor becomes a view of it."""
+        for y in outputs:
+            x = self.builder.aliases.pop(y, None)
+            if x is not None:
+                quant = self.builder.types[x].quant
+                self.builder.emit(Reshape(f"output {y}", (x,), (y,), self.builder.shape(x)))
+                if quant is not None:
+                    self.builder.pin_activation(y, quant)
 
     def _fold(self, proto: NodeProto) -> bool:
         shapes = {n: t.shape for n, t in self.builder.types.items()}
@@ -100,18 +122,25 @@ class _Reader:
         self.builder.known.update(zip([y for y in proto.output if y], values, strict=True))
         return True
 
-    def _pretend(self, node: Node) -> None:
-        """Declare the outputs of a refused node, so that later nodes are judged on their own."""
+    def _refuse(self, node: Node, problem: Unsupported) -> None:
+        """Note a problem, and declare the outputs so that later nodes are judged on their own.
+
+        Where a shape could only be guessed, nothing but unknown operators is noted downstream.
+        """
+        if node.op_type not in IMPORTERS or not self.guessed & set(node.inputs):
+            self.problems.append((node, problem))
         for y in node.outputs:
             if y and y not in self.builder.types:
                 self.builder.types[y] = TensorType(self.inferred.get(y, (1,)))
+                if y not in self.inferred:
+                    self.guessed.add(y)
 
     def _node(self, proto: NodeProto, attributes: Mapping[str, Any]) -> Node:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
         return Node(
             f"{domain}.{proto.op_type}" if domain else proto.op_type,
             proto.name or f"{proto.op_type}:{proto.output[0]}",
-            tuple(proto.input),
+            tuple(self.builder.aliases.get(x, x) for x in proto.input),
             tuple(proto.output),
             attributes,
             self.opsets.get(domain, 1),
@@ -147,11 +176,11 @@ def _outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[
     floats = {
         name
         for name, info in infos.items()
-        if info.type.tensor_type.elem_type in (TensorProto.FLOAT, TensorProto.UNDEFINED)
+        if info.type.tensor_type.elem_type in _OUTPUT_TYPES
         and info.type.WhichOneof("value") in ("tensor_type", None)
     }
     notes = [
-        f"output {name} is not a float tensor and is left out; compute labels from the scores"
+        f"output {name} holds no real values and is left out; compute labels from the scores"
         for name in infos
         if name not in floats
     ]

@@ -91,6 +91,10 @@ class FloatSession:
         known = {**self._constants, **feeds}
         return found | {name: known[name] for name in self.tensors if name not in found}
 
+    def input_type(self, name: str) -> str:
+        """numpy's name of the element type an input takes."""
+        return _NUMPY.get(self._types[name], "float32")
+
     def _feed(self, name: str, sample: Mapping[str, Array]) -> Array:
         """The value of one input in the element type the model takes."""
         if name not in sample:
@@ -99,7 +103,7 @@ class FloatSession:
                 _STAGE, name, f"the sample has no value for this input, only {given}"
             )
         value = np.asarray(sample[name])
-        target = np.dtype(_NUMPY.get(self._types[name], "float32"))
+        target = np.dtype(self.input_type(name))
         if value.dtype == target:
             return value
         if value.dtype == np.int8 and target.kind == "f":

@@ -1,6 +1,7 @@
 """The graph under construction, as the importers of the operators see it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from toolchain.ir.graph import Graph
 from toolchain.ir.node import Node, Unsupported
 from toolchain.ir.op import Array, Op
-from toolchain.ir.tensor import DType, Origin, TensorType
+from toolchain.ir.tensor import DType, Origin, Quant, TensorType
 
 Importer = Callable[[Node, "Builder"], None]
 _Importer = TypeVar("_Importer", bound=Importer)
@@ -29,6 +30,12 @@ def imports(*op_types: str) -> Callable[[_Importer], _Importer]:
     return declare
 
 
+def _finite(value: Array) -> Array:
+    if not np.isfinite(value).all():
+        raise Unsupported("one of its constants holds NaN or infinity", "train or export it again")
+    return value
+
+
 class Builder:
     """Collects operators, types and constants while nodes are read in order.
 
@@ -43,6 +50,8 @@ class Builder:
         self.constants: dict[str, Array] = {}
         self.origins: dict[str, Origin] = {}
         self.notes: list[str] = []
+        self.aliases: dict[str, str] = {}
+        self.pins: dict[str, Quant] = {}
 
     # ---- reading -----------------------------------------------------------------------------
     def shape(self, name: str) -> tuple[int, ...]:
@@ -74,10 +83,21 @@ class Builder:
             if value is None:
                 raise Unsupported(f"its input {name!r} comes from a node that cannot be converted")
             self.types[name] = TensorType(tuple(value.shape))
-            self.constants[name] = np.asarray(value, np.float32)
+            self.constants[name] = _finite(np.asarray(value, np.float32))
         return name
 
+    def pin(self, name: str, axis: int | None = None) -> Quant | None:
+        """Quantisation a constant came with (R13), its channels on `axis`; None for floats."""
+        quant = self.pins.get(name)
+        if quant is None or len(quant.scales) == 1:
+            return quant
+        return replace(quant, axis=axis)
+
     # ---- writing -----------------------------------------------------------------------------
+    def pin_activation(self, name: str, quant: Quant) -> None:
+        """Give an activation the quantisation the model states."""
+        self.types[name] = replace(self.types[name], quant=quant)
+
     def input(self, name: str, shape: tuple[int, ...]) -> None:
         """Declare an input of the graph."""
         self.types[name] = TensorType(shape)
@@ -86,15 +106,28 @@ class Builder:
     def fresh(self, base: str) -> str:
         """A tensor name not yet in use that starts with `base`."""
         name, n = base, 1
-        while name in self.types or name in self.known:
+        while name in self.types or name in self.known or name in self.aliases:
             name, n = f"{base}.{n}", n + 1
         return name
 
-    def constant(self, base: str, value: NDArray[np.floating] | NDArray[np.integer]) -> str:
-        """Add a float constant; returns its name."""
+    def constant(
+        self,
+        base: str,
+        value: NDArray[np.floating] | NDArray[np.integer],
+        quant: Quant | None = None,
+    ) -> str:
+        """Add a constant of real values; returns its name.
+
+        Args:
+            base: Name to start from.
+            value: Values.
+            quant: Quantisation they came with; they are then kept in float64, from which every
+                32-bit code can be had back.
+        """
         name = self.fresh(base)
-        self.constants[name] = np.ascontiguousarray(value, np.float32)
-        self.types[name] = TensorType(tuple(value.shape), DType.FLOAT32)
+        kind = np.float64 if quant else np.float32
+        self.constants[name] = _finite(np.asarray(value, kind, order="C"))
+        self.types[name] = TensorType(tuple(value.shape), DType.FLOAT32, quant)
         return name
 
     def emit(self, op: Op, *origins: Origin | None) -> str:

@@ -76,9 +76,15 @@ class SameAs:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The output has a scale and zero point that the operator dictates."""
+    """The output has a scale and zero point that the operator dictates.
+
+    Args:
+        quant: The parameters.
+        strict: The kernel knows no others, whatever a quantised model states.
+    """
 
     quant: Quant
+    strict: bool = False
 
 
 class Free:
@@ -134,6 +140,7 @@ class Op(ABC):
     is_view: ClassVar[bool] = False
     has_activation: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
+    needs_equal_scales: ClassVar[bool] = False
 
     name: str
     inputs: tuple[str, ...]

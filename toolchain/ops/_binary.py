@@ -58,8 +58,10 @@ def import_binary(
             return
         axis = _only_axis(value, b.shape(x))
         if axis is not None and index in affine:
-            gain, bias = affine[index](value.reshape(-1).astype(np.float32))
-            emit_affine(node, b, x, node.outputs[0], axis, gain, bias)
+            flat = value.reshape(-1)
+            gain, bias = affine[index](flat)
+            pin = b.pin(node.input(index), 0) if bias is flat else None
+            emit_affine(node, b, x, node.outputs[0], axis, gain, bias, pin)
             return
     _emit_tensors(node, b, op)
 

@@ -23,7 +23,8 @@ def to_nhwc(b: Builder, node: Node, x: str) -> str:
         raise Unsupported(
             f"its input {x!r} has {len(shape) - 2} spatial dimensions", "1 and 2 are supported"
         )
-    x, origin = b.activation(x), b.origins.get(x)
+    x = b.activation(x)
+    origin = b.origins.get(x)
     perm = _TO_LAST[len(shape)]
     last = b.fresh(f"{x}.nhwc")
     moved = Origin(x, perm) if origin == Origin(x) else None

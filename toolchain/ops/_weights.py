@@ -70,13 +70,12 @@ def lower_layer(op: Op, types: Types, weights: Array, bias: Array, axis: int) ->
         bias: Float biases [O].
         axis: Output channel axis of the weights.
     """
-    integer = quantize_weights(
-        np.moveaxis(weights, axis, 0),
-        bias,
-        types[op.x].q.scale,
-        types[op.y].q.scale,
-        op.name,
-    )
+    s_in, s_out = types[op.x].q.scale, types[op.y].q.scale
+    rows = np.moveaxis(weights, axis, 0)
+    pinned = types[op.inputs[1]].quant
+    integer = None if pinned is None else _given_weights(rows, pinned, bias, types[op.inputs[2]].quant, s_in)
+    if integer is None:
+        integer = quantize_weights(rows, bias, s_in, s_out, op.name)
     codes = np.ascontiguousarray(np.moveaxis(integer.codes, 0, axis))
     w, b = f"{op.y}.weights", f"{op.y}.bias"
     lowered = type(op).renamed(op, {op.inputs[1]: w, op.inputs[2]: b})
@@ -87,6 +86,32 @@ def lower_layer(op: Op, types: Types, weights: Array, bias: Array, axis: int) ->
             b: (integer.bias, TensorType(integer.bias.shape, DType.INT32)),
         },
         integer.warnings,
+    )
+
+
+def _given_weights(
+    rows: Array, quant: Quant, bias: Array, bias_quant: Quant | None, input_scale: float
+) -> IntegerWeights | None:
+    """Weights and bias with the codes the model came with (R13); None when they cannot be kept.
+
+    The bias codes are taken as they are when the model gives it as int32 at scale s_in * s_w, else
+    a float bias is rounded at that scale. A bias that leaves int32 gives up the given scales.
+    """
+    scales = np.broadcast_to(np.array(quant.scales), len(rows))
+    column = scales.reshape(-1, *(1 for _ in rows.shape[1:]))
+    unit = input_scale * scales
+    if bias_quant is not None:
+        given = np.broadcast_to(np.array(bias_quant.scales), len(rows))
+        if np.allclose(given, unit, rtol=1e-5, atol=0):
+            unit = given
+    bias_codes = np.rint(bias.astype(np.float64) / unit)
+    if np.abs(bias_codes).max(initial=0) > ACCUMULATOR_MAX:
+        return None
+    return IntegerWeights(
+        np.rint(rows.astype(np.float64) / column).astype(np.int8),
+        tuple(float(s) for s in (quant.scales if quant.axis is None else scales)),
+        bias_codes.astype(np.int32),
+        (),
     )
 
 

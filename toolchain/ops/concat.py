@@ -21,6 +21,8 @@ class Concat(Op):
         Kernel("glue_copy_blocks_s8", "ops/concat.c.j2", ("glue_copy_blocks_s8.c",)),
     )
 
+    needs_equal_scales: ClassVar[bool] = True
+
     axis: int
 
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:

@@ -163,7 +163,8 @@ def import_conv(node: Node, b: Builder) -> None:
     y = node.outputs[0]
     x = to_nhwc(b, node, node.input(0))
     name, origin = nhwc_output(b, y, rank)
-    w = b.constant(f"{y}.filter", weights.transpose(0, 2, 3, 1))
-    c = b.constant(f"{y}.bias", bias)
+    pins = b.pin(node.input(1), Conv2D.channel_axis), b.pin(node.input(2), 0)
+    w = b.constant(f"{y}.filter", weights.transpose(0, 2, 3, 1), pins[0])
+    c = b.constant(f"{y}.bias", bias, pins[1])
     b.emit(Conv2D(node.name, (x, w, c), (name,), window), origin)
     from_nhwc(b, node, name, y, rank)

@@ -20,6 +20,7 @@ from toolchain.ir import (
     Node,
     Op,
     Origin,
+    Quant,
     Target,
     Types,
     Unsupported,
@@ -163,14 +164,22 @@ def import_depthwise(
     y, rank = node.outputs[0], len(b.shape(node.input(0)))
     x = to_nhwc(b, node, node.input(0))
     name, origin = nhwc_output(b, y, rank)
-    w = b.constant(f"{y}.filter", weights.transpose(1, 2, 3, 0))
-    c = b.constant(f"{y}.bias", bias)
+    pins = b.pin(node.input(1), DepthwiseConv2D.channel_axis), b.pin(node.input(2), 0)
+    w = b.constant(f"{y}.filter", weights.transpose(1, 2, 3, 0), pins[0])
+    c = b.constant(f"{y}.bias", bias, pins[1])
     b.emit(DepthwiseConv2D(node.name, (x, w, c), (name,), window), origin)
     from_nhwc(b, node, name, y, rank)
 
 
 def emit_affine(
-    node: Node, b: Builder, x: str, y: str, axis: int, gain: Array, bias: Array
+    node: Node,
+    b: Builder,
+    x: str,
+    y: str,
+    axis: int,
+    gain: Array,
+    bias: Array,
+    pin: Quant | None = None,
 ) -> None:
     """y = x * gain + bias along one axis, as a 1x1 depthwise convolution.
 
@@ -182,6 +191,7 @@ def emit_affine(
         axis: Axis that gain and bias run over.
         gain: Factor per index of the axis.
         bias: Addend per index of the axis.
+        pin: Quantisation the bias came with.
     """
     shape = b.shape(x)
     axis = axis_of(axis, len(shape))
@@ -190,6 +200,6 @@ def emit_affine(
     view, perm = channels_last(b, node, x, axis)
     name = b.fresh(f"{y}.affine")
     w = b.constant(f"{y}.gain", np.asarray(gain).reshape(1, 1, 1, -1))
-    c = b.constant(f"{y}.bias", np.asarray(bias).reshape(-1))
+    c = b.constant(f"{y}.bias", np.asarray(bias).reshape(-1), pin)
     b.emit(DepthwiseConv2D(node.name, (view, w, c), (name,), Window((1, 1))), Origin(y, perm))
     restore(b, node, name, y, perm, shape)

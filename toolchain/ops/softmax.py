@@ -114,7 +114,7 @@ class Softmax(Op):
 
     def quant_rule(self, _types: Types) -> Fixed:
         """[0, 1) in steps of 1/256."""
-        return Fixed(Quant((1.0 / 256,), -128))
+        return Fixed(Quant((1.0 / 256,), -128), strict=True)
 
     def permuted(self, perm: tuple[int, ...]) -> "Softmax | None":
         """Itself when the last axis stays the last."""

@@ -7,12 +7,14 @@ from toolchain.ir import Graph, verify
 from toolchain.passes.activations import fuse_activations, fuse_unary
 from toolchain.passes.affine import fold_affine
 from toolchain.passes.pads import fuse_pads
+from toolchain.passes.pins import spread_pins
 from toolchain.passes.transposes import sink_views
 from toolchain.passes.views import simplify_views
 
 Pass = Callable[[Graph], Graph]
 
 PASSES: tuple[Pass, ...] = (
+    spread_pins,
     simplify_views,
     fuse_pads,
     sink_views,

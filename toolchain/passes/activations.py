@@ -17,7 +17,7 @@ def fuse_activations(graph: Graph) -> Graph:
     """Fuse ReLU and Clip into the operator before them.
 
     Legal when nobody else reads that operator's output (R4): a branch that needs the negative
-    half keeps it.
+    half keeps it. Where a quantised model states another scale in between, its rounding stays.
     """
     return everywhere(_fuse_clip, graph)
 
@@ -36,6 +36,8 @@ def _fuse_clip(graph: Graph, op: Op) -> Edit | None:
     before: Any = graph.producers().get(op.x)
     if bounds is None or before is None or not before.has_activation or graph.uses()[op.x] != 1:
         return None
+    if graph.types[op.x].quant not in (None, graph.types[op.y].quant):
+        return None  # the model rounds in between
     low, high = bounds
     return Edit(
         [before, op],
@@ -63,22 +65,22 @@ def _fuse_chain(graph: Graph, op: Op) -> Edit | None:
     producers, uses = graph.producers(), graph.uses()
     if isinstance(op, Unary):
         before = producers.get(op.x)
-        if not isinstance(before, Unary) or uses[op.x] != 1:
+        if not isinstance(before, Unary) or uses[op.x] != 1 or graph.types[op.x].quant:
             return None
         expression = substitute(op.expression, before.expression)
         return Edit([op], [replace(op, inputs=before.inputs, expression=expression)])
     if type(op) not in _BINARY:
         return None
-    (x0, f0), (x1, f1) = (_function(producers.get(x), x) for x in op.inputs)
+    (x0, f0), (x1, f1) = (_function(graph, producers.get(x), x) for x in op.inputs)
     if x0 != x1 or x0 in graph.constants:
         return None
     expression = _clipped((_BINARY[type(op)], f0, f1), op)
     return Edit([op], [Unary(op.name, (x0,), op.outputs, expression)])
 
 
-def _function(producer: Op | None, name: str) -> tuple[str, Expression]:
+def _function(graph: Graph, producer: Op | None, name: str) -> tuple[str, Expression]:
     """The tensor a name is a function of, and the function."""
-    if isinstance(producer, Unary):
+    if isinstance(producer, Unary) and graph.types[name].quant is None:
         return producer.x, producer.expression
     return name, ("x",)
 

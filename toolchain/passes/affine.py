@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.ir import Graph, Op
+from toolchain.ir import Array, Graph, Op, TensorType
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.ops.fully_connected import FullyConnected
@@ -75,16 +75,16 @@ def _backwards(graph: Graph, op: Op) -> Edit | None:
     layer = producers.get(name)
     if not isinstance(layer, Layer) or uses[name] != 1 or (layer.low, layer.high) != (None, None):
         return None
-    w, bias = (graph.constants[n] for n in layer.inputs[1:])
-    gain = np.expand_dims(affine.gain, [i for i in range(w.ndim) if i != layer.channel_axis])
-    folded = _with_constants(graph, layer, w * gain, bias * affine.gain + affine.bias)
+    if graph.types[layer.y].quant not in (None, graph.types[op.y].quant):
+        return None
+    folded = _with_constants(graph, layer, *_scaled(graph, layer, op, affine))
     if not views:
         return replace(
             folded, remove=[layer, op], insert=[replace(folded.insert[0], outputs=op.outputs)]
         )
     # the affine operator sits behind reshapes: the last reshape now writes its output
     inner = fresh(graph, f"{op.y}.layer")
-    kind = graph.types[layer.y]
+    kind = replace(graph.types[layer.y], quant=graph.types[op.y].quant)
     origins = {inner: graph.origins[op.y]} if op.y in graph.origins else {}
     return replace(
         folded,
@@ -98,9 +98,25 @@ def _backwards(graph: Graph, op: Op) -> Edit | None:
     )
 
 
+def _scaled(
+    graph: Graph, layer: Layer, op: Op, affine: Affine
+) -> tuple[Array | str, Array | str]:
+    """Weights and bias of the layer with the affine operator folded in.
+
+    What does not change is given by name and keeps the codes a quantised model came with (R13).
+    """
+    w, bias = (graph.constants[n].astype(np.float64) for n in layer.inputs[1:])
+    if np.any(affine.gain != 1):
+        gain = np.expand_dims(affine.gain, [i for i in range(w.ndim) if i != layer.channel_axis])
+        return w * gain, bias * affine.gain + affine.bias
+    if isinstance(op, DepthwiseConv2D) and not bias.any():
+        return layer.inputs[1], op.inputs[2]
+    return layer.inputs[1], bias + affine.bias
+
+
 def _forwards(graph: Graph, op: Op) -> Edit | None:
     affine = _affine(graph, op)
-    if affine is None:
+    if affine is None or graph.types[op.y].quant is not None:
         return None
     uses, readers = graph.uses(), graph.consumers()
     name, views = op.y, []
@@ -139,16 +155,17 @@ def _forwards(graph: Graph, op: Op) -> Edit | None:
 
 
 def _with_constants(
-    graph: Graph, layer: Layer, weights: NDArray[np.float64], bias: NDArray[np.float64]
+    graph: Graph, layer: Layer, weights: Array | str, bias: Array | str
 ) -> Edit:
-    names = [fresh(graph, f"{n}.folded") for n in layer.inputs[1:]]
-    kinds = [graph.types[n] for n in layer.inputs[1:]]
+    """The layer with other constants; a name stands for a constant that exists."""
+    names, types, constants = [], {}, {}
+    for value, old in zip((weights, bias), layer.inputs[1:], strict=True):
+        if isinstance(value, str):
+            names.append(value)
+            continue
+        names.append(fresh(graph, f"{old}.folded"))
+        types[names[-1]] = TensorType(tuple(value.shape))
+        constants[names[-1]] = value.astype(np.float32)
     return Edit(
-        [layer],
-        [replace(layer, inputs=(layer.x, *names))],
-        types=dict(zip(names, kinds, strict=True)),
-        constants={
-            names[0]: weights.astype(np.float32),
-            names[1]: bias.astype(np.float32),
-        },
+        [layer], [replace(layer, inputs=(layer.x, *names))], types=types, constants=constants
     )

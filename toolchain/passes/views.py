@@ -15,7 +15,8 @@ def simplify_views(graph: Graph) -> Graph:
     2. A reshape to the same shape, or an identity permutation, goes.
     3. A transpose that moves only dimensions of size 1 is a reshape.
     4. A transpose of a transpose, a reshape of a reshape: one of them.
-    5. Operators whose outputs nobody reads go.
+    5. Two views of one tensor that are alike: one of them.
+    6. Operators whose outputs nobody reads go.
     """
     return _without_dead(everywhere(_simplify, graph))
 
@@ -33,7 +34,19 @@ def _simplify(graph: Graph, op: Op) -> Edit | None:
             return Edit([op], [Reshape(op.name, op.inputs, op.outputs, graph.types[op.y].shape)])
     elif graph.types[op.y].shape == shape:
         return bypass(graph, op)
-    return _merge(graph, op)
+    return _twin(graph, op) or _merge(graph, op)
+
+
+def _twin(graph: Graph, op: Reshape | Transpose) -> Edit | None:
+    """Case 5: an earlier operator that makes the same of the same tensor."""
+    if op.y in graph.outputs:
+        return None
+    for other in graph.consumers()[op.x]:
+        if other is op:
+            return None
+        if other == replace(op, name=other.name, outputs=other.outputs):
+            return Edit([op], rename={op.y: other.y})
+    return None
 
 
 def _merge(graph: Graph, op: Reshape | Transpose) -> Edit | None:

@@ -6,7 +6,7 @@ from math import floor
 
 import numpy as np
 
-from toolchain.errors import InternalError
+from toolchain.errors import InputRefused, InternalError
 from toolchain.ir import (
     DType,
     Fixed,
@@ -18,8 +18,8 @@ from toolchain.ir import (
     TensorType,
     verify,
 )
-from toolchain.ir.fixedpoint import quant_from_range
-from toolchain.ops.concat import Concat
+from toolchain.ir.fixedpoint import dequantize, quant_from_range
+from toolchain.ops.average_pool import AveragePool
 from toolchain.ops.unary import Unary
 from toolchain.quant.calibrate import Range
 
@@ -36,11 +36,11 @@ class Quantized:
 
 
 def calibrated_tensors(graph: Graph) -> tuple[str, ...]:
-    """ONNX tensors whose ranges quantize() needs."""
-    names = [*graph.inputs]
+    """ONNX tensors whose ranges quantize() needs: those without a scale of any other source."""
+    names = [x for x in graph.inputs if graph.types[x].quant is None]
     for op in graph.ops:
         if not isinstance(op.quant_rule(graph.types), SameAs | Fixed):
-            names += op.outputs
+            names += [y for y in op.outputs if graph.types[y].quant is None]
     return tuple(dict.fromkeys(_origin(graph, name) for name in names))
 
 
@@ -85,22 +85,48 @@ def _assign(
     def give(name: str, quant: Quant) -> None:
         types[name] = replace(types[name], dtype=DType.INT8, quant=quant)
 
-    def measured(name: str, minimum: float = 0.0) -> Quant:
-        span = ranges[_origin(graph, tied.get(name, name))]
+    def chosen(name: str, op: Op | None = None) -> Quant:
+        """What the model states, else what was measured, else what follows from the inputs."""
+        leader = tied.get(name, name)
+        stated = graph.types[leader].quant or graph.types[name].quant
+        if stated is not None:
+            return stated
+        span = ranges.get(_origin(graph, leader)) or _derived(op, types)
+        if span is None:
+            raise InputRefused(
+                "quantise",
+                op.name if op else name,
+                f"the model states no scale for {_origin(graph, leader)}",
+                "give calibration data: --calib DATA",
+            )
+        minimum = op.output_floor(types, graph.constants) if op else 0.0
         return _at_least(quant_from_range(span.low, span.high), span, minimum)
 
     for name in graph.inputs:
-        give(name, measured(name))
+        give(name, chosen(name))
     for op in graph.ops:
         rule = op.quant_rule(types)
         for name in op.outputs:
             if isinstance(rule, SameAs):
                 give(name, types[op.inputs[rule.index]].q)
-            elif isinstance(rule, Fixed):
+            elif isinstance(rule, Fixed) and (rule.strict or graph.types[name].quant is None):
                 give(name, rule.quant)
             else:
-                give(name, measured(name, op.output_floor(types, graph.constants)))
+                give(name, chosen(name, op))
     return types
+
+
+def _derived(op: Op | None, types: Mapping[str, TensorType]) -> Range | None:
+    """The range of an output that follows from the codes of the inputs, if it does."""
+    if op is None or any(types[x].quant is None for x in op.inputs):
+        return None
+    if isinstance(op, Unary):
+        (values,) = op.evaluate(dequantize(np.arange(-128, 128), types[op.x].q))
+        return Range(min(float(values.min()), 0.0), max(float(values.max()), 1e-12))
+    if op.needs_equal_scales or isinstance(op, AveragePool):
+        ends = [dequantize([-128, 127], types[x].q) for x in op.inputs]
+        return Range(float(min(e[0] for e in ends)), float(max(e[1] for e in ends)))
+    return None
 
 
 def _at_least(quant: Quant, span: Range, minimum: float) -> Quant:
@@ -121,18 +147,21 @@ def _unify_concats(
     ops: list[Op] = []
     types = dict(graph.types)
     for op in graph.ops:
-        if not isinstance(op, Concat):
+        if not op.needs_equal_scales:
             ops.append(op)
             continue
         warnings += _spread(graph, op, ranges)
         names = {}
+        wanted = graph.types[op.y].quant
         for x in graph.activations(op):
+            if wanted is not None and graph.types[x].quant == wanted:
+                continue
             source = _free_source(graph, x)
             if source is not None and source not in tied:
                 tied[source] = tied.get(op.y, op.y)
             elif tied.get(source or x) != op.y:
                 names[x] = f"{x}.as.{op.y}"
-                types[names[x]] = types[x]
+                types[names[x]] = replace(types[x], quant=None)
                 tied[names[x]] = op.y
                 ops.append(Unary(op.name, (x,), (names[x],), ("x",)))
         ops.append(op.renamed(names) if names else op)
@@ -144,15 +173,15 @@ def _free_source(graph: Graph, name: str) -> str | None:
     producers, uses = graph.producers(), graph.uses()
     while uses[name] == 1 and (op := producers.get(name)) is not None:
         rule = op.quant_rule(graph.types)
-        if isinstance(rule, Fixed) or isinstance(op, Concat):
+        if isinstance(rule, Fixed) or op.needs_equal_scales:
             return None
         if not isinstance(rule, SameAs):
-            return name
+            return name if graph.types[name].quant is None else None
         name = op.inputs[rule.index]
     return None
 
 
-def _spread(graph: Graph, op: Concat, ranges: Mapping[str, Range]) -> list[str]:
+def _spread(graph: Graph, op: Op, ranges: Mapping[str, Range]) -> list[str]:
     spans = {}
     for x in graph.activations(op):
         source = graph.origins.get(x)
