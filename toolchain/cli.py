@@ -1,42 +1,39 @@
 """The command line: commands parse, call, print; no logic."""
 
-import contextlib
-import json
 import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from toolchain import pipeline
 from toolchain.board import list_boards, load_board
-from toolchain.check.compare import Gates
-from toolchain.errors import InputRefused, ToolchainError
-from toolchain.options import ConvertOptions, silent
-from toolchain.options import Progress as Report
+from toolchain.check.compare import Comparison, Gates
+from toolchain.errors import GateFailed, InputRefused, ToolchainError
+from toolchain.options import ConvertOptions
 from toolchain.project import Project
 from toolchain.report import html, records, support, table
+from toolchain.report.terminal import complain, print_anything, progress_bars, show
 
 app = typer.Typer(
     name="onnx2mcu",
     help="ONNX models as verified int8 firmware for Arm Cortex-M microcontrollers.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
 MODEL = Annotated[Path, typer.Argument(help="ONNX file.", show_default=False)]
+NO_PRUNE = Annotated[bool, typer.Option("--no-prune", help="Keep dead channels.")]
 PROJECT = Annotated[Path, typer.Argument(help="Folder that convert wrote.", show_default=False)]
-CALIB = Annotated[Path, typer.Option("--calib", help="Calibration data: .npz, .npy or a folder.")]
+CALIB = Annotated[
+    Path | None, typer.Option("--calib", help="Calibration data; quantised models need none.")
+]
 DATA = Annotated[Path, typer.Option("--data", help="Samples: .npz, .npy or a folder.")]
 BOARD = Annotated[str, typer.Option("--board", help="Board name or board file.")]
 OUT = Annotated[Path, typer.Option("-o", "--output", help="Folder of the project.")]
@@ -106,30 +103,18 @@ def _shapes(texts: list[str]) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def _show(as_json: bool, record: dict[str, Any], view: RenderableType) -> None:
-    if as_json:
-        print(json.dumps(record, default=str))
-    else:
-        Console().print(view)
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Report]:
-    """A bar on a terminal, silence in a pipe."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield silent
+def _require(comparison: Comparison) -> None:
+    if comparison.passed:
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        yield show
+    exact = comparison.bit_exact is not False
+    raise GateFailed(
+        "compare",
+        "",
+        "; ".join(comparison.reasons),
+        "other calibration data or another --calibration may help; so may a wider model"
+        if exact
+        else "the generated code is wrong: please report it with the model",
+    )
 
 
 @app.command()
@@ -141,15 +126,15 @@ def inspect(
 ) -> None:
     """Show layers, shapes, MACs, bytes, and whether the model fits, without any data."""
     seen = pipeline.inspect(model, board, _shapes(shape))
-    _show(as_json, records.inspect_record(seen), table.inspect_table(seen))
+    show(as_json, records.inspect_record(seen), table.inspect_table(seen))
 
 
 @app.command()
 def convert(
     model: MODEL,
-    calib: CALIB,
     board: BOARD,
     output: OUT,
+    calib: CALIB = None,
     calibration: METHOD = Calibration.MINMAX,
     percentile: PERCENTILE = 99.99,
     samples: SAMPLES = None,
@@ -164,6 +149,7 @@ def convert(
     min_sqnr: SQNR = None,
     max_drop: DROP = None,
     force: FORCE = False,
+    no_prune: NO_PRUNE = False,
     as_json: JSON = False,
 ) -> None:
     """Convert an ONNX model to a C project for a board."""
@@ -180,18 +166,19 @@ def convert(
         keep_inputs,
         _gates(min_agreement, min_sqnr, max_drop),
         force,
+        not no_prune,
     )
-    with _progress() as progress:
+    with progress_bars() as progress:
         project = pipeline.convert(model, calib, board, output, options, progress)
     manifest = project.manifest
-    _show(as_json, records.convert_record(output, manifest), table.convert_table(manifest))
+    show(as_json, records.convert_record(output, manifest), table.convert_table(manifest))
 
 
 @app.command()
 def build(project: PROJECT, as_json: JSON = False) -> None:
     """Compile a project; show flash, RAM and stack against the board."""
     built = pipeline.build(project)
-    _show(as_json, records.build_record(built), table.build_table(built))
+    show(as_json, records.build_record(built), table.build_table(built))
 
 
 @app.command()
@@ -205,7 +192,7 @@ def emulate(
 ) -> None:
     """Run the firmware in an emulator; show executed instructions per layer."""
     run = pipeline.emulate(project, data, emulator.value, samples, timeout)
-    _show(as_json, records.emulate_record(run), table.profile_table(Project(project).manifest, run))
+    show(as_json, records.emulate_record(run), table.profile_table(Project(project).manifest, run))
 
 
 @app.command()
@@ -222,21 +209,21 @@ def compare(
 ) -> None:
     """Compare the emulated firmware with the integer model and with the float reference."""
     gates = _gates(min_agreement, min_sqnr, max_drop)
-    with _progress() as progress:
+    with progress_bars() as progress:
         evaluation, run = pipeline.compare(
             project, data, gates, emulator.value, samples, timeout, progress
         )
-    _show(as_json, records.compare_record(evaluation, run), table.compare_table(evaluation))
-    raise typer.Exit(0 if evaluation.comparison.passed else 1)
+    show(as_json, records.compare_record(evaluation, run), table.compare_table(evaluation))
+    _require(evaluation.comparison)
 
 
 @app.command()
 def run(
     model: MODEL,
-    calib: CALIB,
     board: BOARD,
     output: OUT,
     data: DATA,
+    calib: CALIB = None,
     calibration: METHOD = Calibration.MINMAX,
     percentile: PERCENTILE = 99.99,
     samples: SAMPLES = None,
@@ -252,6 +239,7 @@ def run(
     max_drop: DROP = None,
     timeout: TIMEOUT = 600.0,
     force: FORCE = False,
+    no_prune: NO_PRUNE = False,
     as_json: JSON = False,
 ) -> None:
     """Convert, build, emulate, compare, and write report.html: the whole corridor."""
@@ -266,9 +254,10 @@ def run(
         cmsis_nn_dir,
         stack,
         force=force,
+        prune=not no_prune,
     )
     gates = _gates(min_agreement, min_sqnr, max_drop)
-    with _progress() as progress:
+    with progress_bars() as progress:
         converted = pipeline.convert(model, calib, board, output, options, progress)
         built = pipeline.build(output)
         evaluation, emulation = pipeline.compare(
@@ -282,8 +271,8 @@ def run(
         "report": str(page),
     }
     view = table.run_table(converted.manifest, built, evaluation, emulation, page)
-    _show(as_json, record, view)
-    raise typer.Exit(0 if evaluation.comparison.passed else 1)
+    show(as_json, record, view)
+    _require(evaluation.comparison)
 
 
 @app.command()
@@ -302,7 +291,7 @@ def flash(
 def boards(as_json: JSON = False) -> None:
     """List the boards with their memory."""
     known = [load_board(name) for name in list_boards()]
-    _show(as_json, {"boards": records.board_records(known)}, table.board_table(known))
+    show(as_json, {"boards": records.board_records(known)}, table.board_table(known))
 
 
 @app.command()
@@ -314,7 +303,7 @@ def ops(
     if markdown:
         print(support.operator_markdown(), end="")
         return
-    _show(as_json, {"operators": support.operator_records()}, table.operator_table())
+    show(as_json, {"operators": support.operator_records()}, table.operator_table())
 
 
 @app.command()
@@ -322,24 +311,45 @@ def doctor(as_json: JSON = False) -> None:
     """Say what is installed, what is missing, and the command that installs it."""
     checks = pipeline.diagnose()
     record = {"checks": [asdict(check) for check in checks]}
-    _show(as_json, record, table.doctor_table(checks))
+    show(as_json, record, table.doctor_table(checks))
+    raise typer.Exit(0 if all(check.ok or not check.needed for check in checks) else 1)
+
+
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+"""The base of what typer raises for a wrong command line; newer versions bring their own click."""
 
 
 def main() -> None:
     """Entry point: a user's mistake ends in two lines, never in a traceback."""
+    print_anything()
+    arguments = sys.argv[1:] or ["--help"]
     try:
-        app()
+        code = app(arguments, prog_name="onnx2mcu", standalone_mode=False)
+        sys.stdout.flush()
     except ToolchainError as error:
+        code = error.exit_code
         where = f"{error.where}: " if error.where else ""
-        print(f"error: {error.stage}: {where}{error.reason}", file=sys.stderr)
-        if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        help_page = f"onnx2mcu {arguments[0]} --help explains the options" if code == 2 else ""
+        complain(f"{error.stage}: {where}{error.reason}", error.hint or help_page)
+    except _USAGE_ERROR as error:
+        code = 2
+        command = getattr(getattr(error, "ctx", None), "command_path", "onnx2mcu")
+        message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+        complain(f"command line: {message}", f"{command} --help lists what there is")
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except OSError as error:
+        code = 1
+        complain(f"system: {error}", "look at free space and permissions")
     except Exception as error:
         if "ONNX2MCU_DEBUG" in os.environ:
             raise
-        print(f"error: internal: {type(error).__name__}: {error}", file=sys.stderr)
-        print("hint: this is a bug; ONNX2MCU_DEBUG=1 shows where", file=sys.stderr)
-        sys.exit(1)
+        code = 1
+        complain(
+            f"internal: {type(error).__name__}: {error}",
+            "this is a bug; ONNX2MCU_DEBUG=1 shows where",
+        )
+    sys.exit(code)

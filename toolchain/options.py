@@ -32,6 +32,7 @@ class ConvertOptions:
         keep_inputs: Inputs survive a run.
         gates: Constraints on the integer model over the calibration data; None checks nothing.
         force: Replace an earlier project.
+        prune: Remove channels that are dead after quantisation.
     """
 
     method: Method = "minmax"
@@ -46,3 +47,4 @@ class ConvertOptions:
     keep_inputs: bool = False
     gates: Gates | None = None
     force: bool = False
+    prune: bool = True

@@ -21,7 +21,7 @@ from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, DType, Graph, Target
+from toolchain.ir import Array, DType, Graph, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.plan import Plan, check_plan, plan_memory, schedule
 from toolchain.project import (
@@ -32,7 +32,8 @@ from toolchain.project import (
     write_records,
     written_aside,
 )
-from toolchain.quant.calibrate import calibrate
+from toolchain.quant.calibrate import Range, calibrate
+from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import calibrated_tensors, quantize
 from toolchain.results import Built, Emulation, InspectedLayer, Inspection
 from toolchain.run import Elf, Kind, RunRequest, choose
@@ -89,7 +90,7 @@ def _integer_bytes(graph: Graph, name: str) -> int:
 
 def convert(
     model_path: Path,
-    calib: Path,
+    calib: Path | None,
     board_name: str,
     directory: Path,
     options: ConvertOptions | None = None,
@@ -99,7 +100,8 @@ def convert(
 
     Args:
         model_path: ONNX file.
-        calib: Calibration data (see load_samples).
+        calib: Calibration data (see load_samples); None for a quantised model, which states its
+            own scales.
         board_name: Name of a board, or a board file.
         directory: Output folder; written aside and renamed when complete.
         options: Choices; the defaults suit most.
@@ -115,13 +117,17 @@ def convert(
         model = load_model(model_path)
         imported = read(model, model_path.stem, options.shapes, options.outputs)
         graph = passes.run(imported.graph)
-        samples = load_samples(
-            calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
-        )
+        samples = None
+        if calib is not None:
+            samples = load_samples(
+                calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
+            )
         target = Target(board.isa, options.cmsis_nn_dir is not None)
         planned = _integers(graph, model, samples, target, options, progress)
         _refuse_what_does_not_fit(planned, board, options.stack_bytes)
         if options.gates is not None:
+            if samples is None:
+                raise InputRefused("convert", "", "gates need calibration data", "give --calib")
             _require(model, planned.graph, samples, options.gates, progress)
         prefix = identifier(options.prefix or model_path.stem)
         code = write_code(planned.graph, planned.choices, planned.plan, target, prefix)
@@ -132,17 +138,15 @@ def convert(
             board,
             "cmsis-nn" if options.cmsis_nn_dir else "cmsis_glue",
             options.method,
-            len(samples),
+            0 if samples is None else len(samples),
             options.stack_bytes,
             options.shapes,
-            (*imported.notes, *samples.warnings),
+            (*imported.notes, *(samples.warnings if samples else ()), *planned.notes),
             planned.warnings,
         )
         write_model(aside, code, source.facts())
         write_firmware(aside, firmware_of(code), board, options.cmsis_nn_dir, options.stack_bytes)
-        first = [
-            input_codes(code.graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)
-        ]
+        first = _first_codes(code.graph, samples)
         write_records(aside, model, code.graph, manifest_of(code, source), first)
     return Project(directory)
 
@@ -154,37 +158,53 @@ class _Planned:
     graph: Graph
     choices: Mapping[str, Choice]
     plan: Plan
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
+
+
+def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]]:
+    """Codes of the first samples; random ones, always the same, when there are none."""
+    if samples is not None:
+        return [input_codes(graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)]
+    rng = np.random.default_rng(0)
+    return [
+        {x: rng.integers(-128, 128, graph.types[x].shape, np.int8) for x in graph.inputs}
+        for _ in range(STORED_SAMPLES)
+    ]
 
 
 def _integers(
     graph: Graph,
     model: ModelProto,
-    samples: Samples,
+    samples: Samples | None,
     target: Target,
     options: ConvertOptions,
     progress: Progress,
 ) -> _Planned:
-    """Calibrate, quantise, select kernels, schedule, plan memory."""
-    if samples.codes:
-        raise InputRefused(
-            "calibrate", "", "the calibration data are int8 codes", "give real values"
-        )
+    """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
     tensors = calibrated_tensors(graph)
-    ranges = calibrate(
-        FloatSession(model, tensors),
-        samples,
-        tensors,
-        options.method,
-        options.percentile,
-        lambda done, total: progress("calibrate", done, total),
-    )
+    ranges: dict[str, Range] = {}
+    if samples is not None and tensors:
+        if samples.codes:
+            raise InputRefused(
+                "calibrate", "", "the calibration data are int8 codes", "give real values"
+            )
+        ranges = calibrate(
+            FloatSession(model, tensors),
+            samples,
+            tensors,
+            options.method,
+            options.percentile,
+            lambda done, total: progress("calibrate", done, total),
+        )
     quantized = quantize(graph, ranges)
-    ordered = schedule(quantized.graph)
+    pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
+    notes = [f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped]
+    ordered = schedule(verify(pruned.graph, Stage.QUANTIZED))
     choices = select_kernels(ordered, target)
     plan = plan_memory(ordered, choices, target.alignment, options.keep_inputs)
     check_plan(ordered, choices, plan, target.alignment)
-    return _Planned(ordered, choices, plan, quantized.warnings)
+    return _Planned(ordered, choices, plan, tuple(notes), quantized.warnings)
 
 
 def _refuse_what_does_not_fit(planned: _Planned, board: Board, stack_bytes: int) -> None:

@@ -16,14 +16,14 @@
 /* Raised whenever a model generated before the change would no longer be correct. */
 #define GLUE_API_VERSION 1
 
-/* Largest rank glue_transpose_s8 takes. */
-#define GLUE_MAX_RANK 6
+/* Largest rank glue_strided_copy_s8 and glue_indexed_copy_s8 take. */
+#define GLUE_MAX_RANK 8
 
 /* Largest number of elements glue_reduce_sum_s8 adds up, and of one row of glue_normalize_s8. */
 #define GLUE_MAX_REDUCED 33000
 #define GLUE_MAX_NORMALIZED 65536
 
-/* GLUE_REDUCE_ROOT_OF_SQUARES takes the root of sum * 2^GLUE_ROOT_SHIFT, which is in units of 2^(-GLUE_ROOT_SHIFT / 2). */
+/* GLUE_REDUCE_ROOT_OF_SQUARES takes the root of sum * 2^GLUE_ROOT_SHIFT: half as many fractional bits. */
 #define GLUE_ROOT_SHIFT 16
 
 /* Places in the steps of glue_matmul_params after the three of the batch. */
@@ -118,6 +118,20 @@ extern "C"
         const int32_t *bias; /* round(bias / output_scale * 2^16) */
     } glue_normalize_params;
 
+    /* Parameters of glue_resize_linear_s8: input [outer, height, middle, width, inner]. */
+    typedef struct
+    {
+        int32_t outer;
+        int32_t height;
+        int32_t middle; /* dimensions between the two axes; 1 when channels are last */
+        int32_t width;
+        int32_t inner;
+        int32_t output_height;
+        int32_t output_width;
+        const int32_t *rows;    /* output_height positions along the height */
+        const int32_t *columns; /* output_width positions along the width */
+    } glue_resize_linear_params;
+
     /*
      * Fully connected layer with one multiplier and shift per output channel; else as arm_fully_connected_s8.
      * CMSIS-NN has this function from 7.0.0 on; the declaration here serves the versions before.
@@ -141,15 +155,32 @@ extern "C"
     arm_cmsis_nn_status glue_lookup_s8(const int8_t *input, const int8_t *table, int8_t *output, int32_t size);
 
     /*
-     * Transposition: axis i of the output is axis permutation[i] of the input (as in ONNX and numpy).
-     * input_dims and permutation have rank entries, rank in [1, GLUE_MAX_RANK], every dimension >= 1.
-     * Input and output must not overlap.
+     * Any regular rearrangement: transposition, slice with any step, repetition, broadcasting.
+     *   output [dims[0], .., dims[rank - 1], block], written in order:
+     *   output[i_0, .., i_r, b] = input[i_0 * steps[0] + .. + i_r * steps[r] + b]
+     * dims and steps have rank entries, rank in [1, GLUE_MAX_RANK], dims and block >= 1; steps may be 0 or negative, then
+     * input points at the cell of index 0. Input and output must not overlap.
      */
-    arm_cmsis_nn_status glue_transpose_s8(const int8_t *input,
-                                          const int32_t *input_dims,
-                                          const int32_t *permutation,
-                                          int32_t rank,
-                                          int8_t *output);
+    arm_cmsis_nn_status glue_strided_copy_s8(const int8_t *input,
+                                             const int32_t *dims,
+                                             const int32_t *steps,
+                                             int32_t rank,
+                                             int32_t block,
+                                             int8_t *output);
+
+    /*
+     * Any choice of indices per axis: gathering, nearest-neighbour resizing, reflection.
+     *   output [dims[0], .., dims[rank - 1], block], written in order:
+     *   output[i_0, .., i_r, b] = input[offset_0[i_0] + .. + offset_r[i_r] + b]
+     * offsets holds the dims[0] entries of offset_0, then the dims[1] entries of offset_1, and so on; rank in
+     * [1, GLUE_MAX_RANK], dims and block >= 1. Input and output must not overlap.
+     */
+    arm_cmsis_nn_status glue_indexed_copy_s8(const int8_t *input,
+                                             const int32_t *dims,
+                                             const int32_t *offsets,
+                                             int32_t rank,
+                                             int32_t block,
+                                             int8_t *output);
 
     /*
      * Constant padding of four axes: output [begin.n + N + end.n, ..., begin.c + C + end.c]; pads >= 0, dimensions
@@ -174,6 +205,18 @@ extern "C"
                                             int32_t output_stride,
                                             int32_t block_size,
                                             int32_t blocks);
+
+    /*
+     * Linear interpolation along two axes, at the input's scale and zero point. For the output cell at position
+     * y = rows[oy] and x = columns[ox], in units of 1/4096 cell, with
+     *   y0 = y >> 12, y1 = min(y0 + 1, height - 1), v = y & 4095;  x0, x1, u likewise from x and width
+     *   sum = (4096 - v) * ((4096 - u) * input[y0, x0] + u * input[y0, x1])
+     *       +         v  * ((4096 - u) * input[y1, x0] + u * input[y1, x1])        exact in 32 bits
+     *   output = (sum + 2^23) >> 24                                                ">>" rounds down
+     * Argument error: a dimension < 1, or a position outside [0, 4096 * size). Input and output must not overlap.
+     */
+    arm_cmsis_nn_status
+    glue_resize_linear_s8(const glue_resize_linear_params *params, const int8_t *input, int8_t *output);
 
     /*
      * Average over windows with an output scale of its own: AveragePool, GlobalAveragePool, ReduceMean over H and W.

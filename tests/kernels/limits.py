@@ -74,3 +74,12 @@ def depthwise_limits(isa: str, shape: Window, factor: int) -> bool:
     """
     right_edge = isa != "mve" and depthwise_3x3_right_edge(shape, factor)
     return right_edge or window_outside_image(shape)
+
+
+def softmax_long_row(row_size: int) -> bool:
+    """arm_softmax_s8 shifts by 32 bits or more once the exponentials of a row sum to 512 or more.
+
+    Undefined in C in every version, and wrong on the host (127 where 0 of 256 is right).
+    cmsis_glue's own is right up to 4095.
+    """
+    return row_size >= 512

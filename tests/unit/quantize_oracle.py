@@ -65,8 +65,7 @@ def _watched(value: Array, multiplier: Array, shift: Array) -> Array:
     value, shift = np.asarray(value, np.int64), np.asarray(shift, np.int64)
     multiplier = np.asarray(multiplier, np.int64)
     assert np.abs(value).max(initial=0) <= INT32, "accumulator"
-    shifted = value.astype(object) << np.maximum(shift, 0).astype(object)
-    assert max(map(abs, np.ravel(shifted)), default=0) <= INT32, "left shift"
+    assert np.all(np.abs(value) <= INT32 >> np.maximum(shift, 0)), "left shift"
     used = multiplier != 0
     assert np.all((multiplier[used] >= 2**30) & (multiplier[used] < 2**31)), "multiplier"
     assert np.all((shift >= -31) & (shift <= 30)), "shift"

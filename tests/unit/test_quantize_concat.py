@@ -38,7 +38,7 @@ def test_r5_layers_that_only_feed_a_concat_write_at_its_scale():
 
 def test_r5_the_tie_reaches_a_layer_through_pools_and_reshapes():
     nodes = [
-        node("Conv", "x w", "c"), node("MaxPool", "c", "m", kernel_shape=[2, 2]),
+        node("Conv", "x w", "c"), node("MaxPool", "c", "m", kernel_shape=[2, 2], strides=[2, 2]),
         node("Conv", "x v", "d", strides=[2, 2]), node("Concat", "m d", "k", axis=1),
         node("Flatten", "k"),
     ]  # fmt: skip

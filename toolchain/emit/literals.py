@@ -8,6 +8,7 @@ import numpy as np
 from toolchain.ir import Array
 
 _LINE = 110
+_LONGEST_NAME = 60
 # fmt: off
 _KEYWORDS = frozenset(
     (
@@ -18,7 +19,18 @@ _KEYWORDS = frozenset(
         "protected", "public", "register", "return", "short", "signed", "sizeof", "static",
         "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typeid",
         "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor",
-        "main",
+    )
+)
+_TAKEN_FILES = frozenset(
+    (
+        # of the C library
+        "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "iso646", "limits",
+        "locale", "math", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool",
+        "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "tgmath", "threads",
+        "time", "uchar", "wchar", "wctype",
+        # of the generated project
+        "arm_nn_types", "arm_nnfunctions", "glue", "glue_internal", "harness", "harness_hooks",
+        "machine", "main", "onnx2mcu", "runtime", "semihosting", "stack", "startup",
     )
 )
 # fmt: on
@@ -55,12 +67,20 @@ def float_literal(value: float) -> str:
 def identifier(text: str) -> str:
     """A C and C++ identifier made from any text: letters, digits and single underscores.
 
-    A text without any usable character, a leading digit and a keyword get a leading "n_".
+    A text without any usable character, a leading digit and a keyword get a leading "n_"; what is
+    longer than 60 characters is cut.
     """
     cleaned = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").lower()
+    cleaned = cleaned[:_LONGEST_NAME].rstrip("_")
     if not cleaned or cleaned[0].isdigit() or cleaned in _KEYWORDS:
         cleaned = f"n_{cleaned}".rstrip("_")
     return cleaned
+
+
+def file_prefix(text: str) -> str:
+    """An identifier whose .h and .c are no file of the project and no header of the C library."""
+    name = identifier(text)
+    return f"n_{name}" if name in _TAKEN_FILES else name
 
 
 def unique_identifiers(texts: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolchain.emit.literals import braces, identifier, unique_identifiers
+from toolchain.emit.literals import braces, file_prefix, identifier, unique_identifiers
 from toolchain.emit.render import render
 from toolchain.ir import Array, Graph, Op, Quant, Target
 from toolchain.plan import Plan
@@ -172,8 +172,10 @@ def write_code(
         choices: Kernel of every operator that computes.
         plan: Offsets in the arena.
         target: Instruction set and library.
-        prefix: Prefix of all external symbols.
+        prefix: Prefix of all external symbols and of the files; one that other files have already
+            gets a leading "n_".
     """
+    prefix = file_prefix(prefix)
     writer = _Writer(graph, choices, plan, target, prefix)
     ops = [op for op in graph.ops if not op.is_view]
     idents = [identifier(op.name)[:40].rstrip("_") for op in ops]
@@ -211,4 +213,5 @@ def write_model(directory: Path, code: ModelCode, facts: Mapping[str, str]) -> N
         text = render(
             template, code=code, facts=facts, prefix=code.prefix, upper=code.prefix.upper()
         )
-        (directory / name.format(code.prefix)).write_text(text)
+        path = directory / name.format(code.prefix)
+        path.write_text(text, encoding="utf-8", newline="\n")

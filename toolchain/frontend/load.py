@@ -8,12 +8,17 @@ from google.protobuf.message import DecodeError
 from onnx import ModelProto, external_data_helper, helper, inliner
 
 from toolchain.errors import InputRefused
+from toolchain.frontend.qoperator import to_qdq
 
 MIN_OPSET, MAX_OPSET = 7, 23
 
 
 def load_model(path: Path) -> ModelProto:
-    """Read an ONNX file with its external data, inline its local functions, check its opset.
+    """Read an ONNX file with its external data, inline its functions, check its opset.
+
+    QLinear operators are written out as DequantizeLinear, operator, QuantizeLinear. That is also
+    the form the reference runs: ONNX Runtime's own QLinear kernels saturate 16-bit sums of uint8
+    activations and int8 weights on processors without VNNI, and would be a wrong reference there.
 
     Raises:
         InputRefused: The file is missing, is not an ONNX model, or has an opset outside 7 to 23.
@@ -28,7 +33,7 @@ def load_model(path: Path) -> ModelProto:
         raise InputRefused("read", where, "the model holds no nodes", "export it again")
     _check_opset(model, where)
     _load_external_data(model, path)
-    return _inlined(model, where) if model.functions else model
+    return to_qdq(_inlined(model, where) if model.functions else model)
 
 
 def opsets(model: ModelProto) -> dict[str, int]:

@@ -1,12 +1,12 @@
-"""Operators on codes (QLinearConv and its kind) rewritten as DequantizeLinear, operator,
-QuantizeLinear: one form of quantised model for everything that follows (R13)."""
+"""Operators on codes (QLinearConv and its kind) in QDQ form: one form for what follows (R13)."""
 
 from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
-
 
 
 def to_qdq(model: ModelProto) -> ModelProto:
@@ -41,11 +41,11 @@ class _Rewriter:
     def name(self, node: NodeProto, role: str) -> str:
         return f"{node.output[0]}.{role}.{next(self._numbers)}"
 
-    def value(self, name: str) -> np.ndarray | None:
+    def value(self, name: str) -> NDArray[Any] | None:
         tensor = self.constants.get(name)
         return None if tensor is None else numpy_helper.to_array(tensor)
 
-    def constant(self, node: NodeProto, role: str, value: np.ndarray) -> str:
+    def constant(self, node: NodeProto, role: str, value: NDArray[Any]) -> str:
         name = self.name(node, role)
         self.added.append(numpy_helper.from_array(value, name))
         return name
@@ -126,7 +126,9 @@ def _gemm(r: _Rewriter, node: NodeProto) -> Iterator[NodeProto]:
         made.output[0] = node.output[0]
 
 
-def _of_tensors(op_type: str, tensors: int) -> Callable[[_Rewriter, NodeProto], Iterator[NodeProto]]:
+def _of_tensors(
+    op_type: str, tensors: int
+) -> Callable[[_Rewriter, NodeProto], Iterator[NodeProto]]:
     """Rule for nodes with `tensors` inputs (tensor, scale, zero point), then scale and zero."""
 
     def rule(r: _Rewriter, node: NodeProto) -> Iterator[NodeProto]:

@@ -12,7 +12,6 @@ from toolchain.errors import InputRefused
 from toolchain.frontend.constants import fold, initializers
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import opsets
-from toolchain.frontend.qoperator import to_qdq
 from toolchain.ir import IMPORTERS, Builder, Graph, Node, TensorType, Unsupported, verify
 from toolchain.ops.reshape import Reshape
 
@@ -52,7 +51,6 @@ def read(
     Raises:
         InputRefused: Some nodes cannot be converted; all of them are listed (R21).
     """
-    model = to_qdq(model)
     specs, notes = model_inputs(model, shapes)
     kept, left_out = _outputs(model, outputs)
     reader = _Reader(model, specs)

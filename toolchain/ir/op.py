@@ -180,6 +180,13 @@ class Op(ABC):
         """How the outputs get their scale and zero point."""
         return FREE
 
+    def derived_range(self, _types: Types) -> tuple[float, float] | None:
+        """(low, high) of output 0 as it follows from the input codes; None when it does not.
+
+        Serves where neither the model nor calibration data give a scale.
+        """
+        return None
+
     def output_floor(self, _types: Types, _constants: Constants) -> float:
         """Smallest output scale for which the integer arithmetic cannot overflow."""
         return 0.0

@@ -1,8 +1,10 @@
 """A graph on disk: graph.json (operators and types) and constants.npz, byte-for-byte repeatable."""
 
+import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import msgspec
 import numpy as np
@@ -13,6 +15,11 @@ from toolchain.ir.op import Op
 from toolchain.ir.tensor import Origin, TensorType
 
 _GRAPH, _CONSTANTS = "graph.json", "constants.npz"
+_DAMAGED = (
+    OSError, EOFError, LookupError, TypeError, ValueError, AttributeError, BadZipFile, zlib.error,
+    msgspec.MsgspecError,
+)  # fmt: skip
+"""What reading files that were cut, edited or written by another version ends in."""
 
 
 def save_graph(graph: Graph, directory: Path) -> None:
@@ -51,7 +58,7 @@ def load_graph(directory: Path) -> Graph:
             tuple(record["outputs"]),
             msgspec.convert(record["origins"], dict[str, Origin]),
         )
-    except (OSError, KeyError, TypeError, ValueError, msgspec.MsgspecError) as error:
+    except _DAMAGED as error:
         raise InputRefused(
             "read",
             str(directory),

@@ -74,12 +74,18 @@ class TensorType:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a tensor's float value is in the ONNX model: transpose(value, perm), then reshape."""
+    """Where a tensor's float value is in the ONNX model.
+
+    The value is transposed by `perm` and reshaped; of its last axis only `channels` are left.
+    """
 
     tensor: str
     perm: tuple[int, ...] | None = None
+    channels: tuple[int, ...] | None = None
 
     def view(self, value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         """The ONNX tensor's value in this tensor's own layout and shape."""
         arranged = value if self.perm is None else value.transpose(self.perm)
+        if self.channels is not None:
+            arranged = arranged[..., list(self.channels)]
         return arranged.reshape(shape)

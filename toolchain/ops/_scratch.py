@@ -122,9 +122,9 @@ def fully_connected(isa: str) -> int:
 def needs_fully_connected_sums(isa: str) -> bool:
     """Whether the context of a fully connected call must hold one int32 per output.
 
-    The versions differ in what they want there: 4.x reads nothing; 5.0.0 and 6.0.0 want the sum of
-    the output's weights and add the bias themselves; 7.x wants bias + input_offset * sum and ignores
-    the bias argument. A 1x1 convolution of the same weights needs no sums in any version.
+    The versions differ in what they want there: 4.x reads nothing; 5.0.0 and 6.0.0 want the sum
+    of the output's weights and add the bias themselves; 7.x wants bias + input_offset * sum and
+    ignores the bias argument. A 1x1 convolution of the same weights needs no sums in any version.
 
     Raises:
         ValueError: The instruction set is unknown.

@@ -10,6 +10,8 @@ from toolchain.ir import Array, DType, Lowered, Op, Quant, TensorType, Types
 ACCUMULATOR_MAX = 2**31 - 1
 _SMALLEST = 2.0**-31
 """A channel whose multiplier is below this cannot move the output: its weights count as zero."""
+_DEAD_STEPS = 2.0**16
+"""Steps of such a channel's bias in one step of the output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,16 @@ def quantize_weights(
     bias = bias.astype(np.float64)
     natural = np.abs(flat).max(axis=1) / 127.0
     dead = natural * input_scale / output_scale < _SMALLEST
-    room = ACCUMULATOR_MAX - 127.0 * 255.0 * flat.shape[1] - 1
-    needed = np.abs(bias) / (input_scale * room)
-    scales = np.where(dead, output_scale / (input_scale * 256.0), natural)
+    # |sum of codes| <= 255 * (sum|w| / scale + one half each) + |bias| / (input_scale * scale) + 1
+    reach = np.where(dead, 0.0, 255.0 * np.abs(flat).sum(axis=1)) + np.abs(bias) / input_scale
+    needed = reach / (ACCUMULATOR_MAX - 1 - 127.5 * flat.shape[1])
+    scales = np.where(dead, output_scale / (input_scale * _DEAD_STEPS), natural)
     raised = scales < needed
     scales = np.where(raised, needed * (1 + 2.0**-20), scales).astype(np.float32)
     codes = np.where(dead[:, None], 0.0, flat) / scales[:, None].astype(np.float64)
     warnings = [
-        f"{node}: channel {c}: bias {bias[c]:.4g} would leave int32; its weight scale was raised "
-        f"{float(scales[c]) / natural[c]:.3g} times, which costs precision"
+        f"{node}: channel {c}: its sums with bias {bias[c]:.4g} would leave int32; its weight scale "
+        f"was raised {float(scales[c]) / natural[c]:.3g} times, which costs precision"
         for c in np.flatnonzero(raised & ~dead)
     ]
     unit = input_scale * scales.astype(np.float64)
@@ -73,7 +76,9 @@ def lower_layer(op: Op, types: Types, weights: Array, bias: Array, axis: int) ->
     s_in, s_out = types[op.x].q.scale, types[op.y].q.scale
     rows = np.moveaxis(weights, axis, 0)
     pinned = types[op.inputs[1]].quant
-    integer = None if pinned is None else _given_weights(rows, pinned, bias, types[op.inputs[2]].quant, s_in)
+    integer = None
+    if pinned is not None:
+        integer = _given_weights(rows, pinned, bias, types[op.inputs[2]].quant, s_in)
     if integer is None:
         integer = quantize_weights(rows, bias, s_in, s_out, op.name)
     codes = np.ascontiguousarray(np.moveaxis(integer.codes, 0, axis))

@@ -1,6 +1,6 @@
 """Sliding windows: geometry by the ONNX specification, and exact sums over the taps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,11 +79,9 @@ def import_window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) ->
         kernel: Kernel size of the same rank.
     """
     rank = len(size)
-    stride = tuple(node.attribute("strides", (1,) * rank))
-    dilation = tuple(node.attribute("dilations", (1,) * rank))
-    for name, values in (("kernel", kernel), ("strides", stride), ("dilations", dilation)):
-        if len(values) != rank or any(int(v) < 1 for v in values):
-            raise Unsupported(f"{name} {tuple(values)} over {rank} spatial dimensions")
+    kernel = positive("kernel", kernel, rank)
+    stride = positive("strides", node.attribute("strides", (1,) * rank), rank)
+    dilation = positive("dilations", node.attribute("dilations", (1,) * rank), rank)
     extent = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
     begin, end = _pads(node, size, stride, extent)
     if node.attribute("ceil_mode", 0):
@@ -99,6 +97,18 @@ def import_window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) ->
     if min(window.output((size[0], size[1]) if rank == 2 else (1, size[0]))) < 1:
         raise Unsupported("the kernel is larger than its padded input")
     return window
+
+
+def positive(what: str, values: Iterable[int], rank: int) -> tuple[int, ...]:
+    """One integer >= 1 per spatial dimension.
+
+    Raises:
+        Unsupported: There are more or fewer, or one is below 1.
+    """
+    checked = tuple(int(v) for v in values)
+    if len(checked) != rank or min(checked, default=1) < 1:
+        raise Unsupported(f"{what} {checked} over {rank} spatial dimensions")
+    return checked
 
 
 def refuse_windows_of_padding(window: Window) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from toolchain.ir import (
     Array,
     Builder,
+    Constants,
     Example,
     Kernel,
     Node,
@@ -24,14 +25,15 @@ from toolchain.ir import (
 from toolchain.ir.fixedpoint import (
     activation_codes,
     clip,
+    dequantize,
     quantize_multipliers,
     requantize,
     saturate,
 )
 from toolchain.ops import _scratch as arm
-from toolchain.ops._axes import axes_of
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
+from toolchain.ops._reduce import read_reduction
 from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding
 from toolchain.ops.pad import Pad
 from toolchain.ops.reshape import Reshape
@@ -80,6 +82,11 @@ class AveragePool(Op):
         n, height, width, channels = types[self.x].shape
         return ((n, *self.window.output((height, width)), channels),)
 
+    def derived_range(self, types: Types) -> tuple[float, float]:
+        """A mean stays inside the range of what it averages."""
+        low, high = dequantize([-128, 127], types[self.x].q)
+        return float(low), float(high)
+
     def _counts(self, size: tuple[int, int]) -> Array:
         if self.count_padding:
             return np.full((*self.window.output(size), 1), prod(self.window.kernel), np.int64)
@@ -108,6 +115,10 @@ class AveragePool(Op):
         index = counts - 1 if len(multipliers) > 1 else np.zeros_like(counts)
         scaled = requantize(sums, multipliers[index], shifts[index]) + quant.zero_point
         return (saturate(scaled, low, high),)
+
+    def output_floor(self, types: Types, constants: Constants) -> float:  # noqa: ARG002
+        """Smallest output scale whose sums, shifted left, stay in int32."""
+        return types[self.x].q.scale / 2.0**20
 
     def _requantisation(self, types: Types) -> tuple[Array, Array]:
         """Multiplier and shift by number of counted taps; one entry when it never varies."""
@@ -210,20 +221,12 @@ def import_global_average_pool(node: Node, b: Builder) -> None:
 
 @imports("ReduceMean")
 def import_reduce_mean(node: Node, b: Builder) -> None:
-    """Mean over given axes: an attribute until opset 17, input 1 since."""
-    shape = b.shape(node.input(0))
-    given = node.attribute("axes")
-    if given is None and node.input(1):
-        given = b.required(node, 1, "the list of axes")
-    if given is None or len(np.ravel(given)) == 0:
-        if node.attribute("noop_with_empty_axes", 0):
-            x = b.activation(node.input(0))
-            b.emit(Reshape(node.name, (x,), (node.outputs[0],), shape))
-            return
-        given = tuple(range(len(shape)))
-    axes = axes_of(np.ravel(given), len(shape))
-    if 0 in axes and shape[0] != 1:
+    """Mean over any axes but a batch of several, with or without keepdims."""
+    shape, wanted = b.shape(node.input(0)), read_reduction(node, b)
+    if not wanted.axes:
+        x = b.activation(node.input(0))
+        b.emit(Reshape(node.name, (x,), (node.outputs[0],), shape))
+        return
+    if 0 in wanted.axes and shape[0] != 1:
         raise Unsupported("ReduceMean over the batch axis")
-    keep = node.attribute("keepdims", 1)
-    out = tuple(1 if i in axes else n for i, n in enumerate(shape) if keep or i not in axes)
-    emit_mean(node, b, tuple(a for a in axes if shape[a] > 1) or axes, out)
+    emit_mean(node, b, tuple(a for a in wanted.axes if shape[a] > 1) or wanted.axes, wanted.shape)

@@ -7,7 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from toolchain.ir import Array, Builder, Example, Kernel, Node, Op, Types, imports, register
+from toolchain.ir import (
+    Array,
+    Builder,
+    Constants,
+    DType,
+    Example,
+    Kernel,
+    Lowered,
+    Node,
+    Op,
+    Types,
+    imports,
+    register,
+)
+from toolchain.ir.fixedpoint import dequantize, quantize
 from toolchain.ops._axes import axis_of
 from toolchain.ops._examples import size
 
@@ -41,9 +55,27 @@ class Concat(Op):
         """Concatenated codes."""
         return (np.concatenate(codes, self.axis),)
 
+    def lower(self, types: Types, constants: Constants) -> Lowered:
+        """Constant operands as codes at the output's scale."""
+        quant = types[self.y].q
+        names = {x: f"{self.y}.{x}" for x in self.inputs if x in constants}
+        added = {
+            name: (
+                quantize(constants[x], quant),
+                replace(types[x], dtype=DType.INT8, quant=quant),
+            )
+            for x, name in names.items()
+        }
+        return Lowered(self.renamed(names), added)
+
     def permuted(self, perm: tuple[int, ...]) -> "Concat":
         """The same with the axis where the permutation took it from."""
         return replace(self, axis=perm[self.axis])
+
+    def derived_range(self, types: Types) -> tuple[float, float]:
+        """What covers the ranges of all inputs."""
+        ends = [dequantize([-128, 127], types[x].q) for x in self.inputs]
+        return float(min(e[0] for e in ends)), float(max(e[1] for e in ends))
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Blocks per input: how many, their bytes, and where they start in an output block."""

@@ -33,7 +33,7 @@ from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
 from toolchain.ops._windows import Window, import_window
-from toolchain.ops.depthwise import import_depthwise
+from toolchain.ops.grouped_conv import import_grouped
 
 
 def _scratch(op: "Conv2D", types: Types, target: Target) -> int:
@@ -141,7 +141,7 @@ class Conv2D(Op):
 
 @imports("Conv")
 def import_conv(node: Node, b: Builder) -> None:
-    """1-D and 2-D, grouped only as depthwise; weights [O, I/group, KH, KW]."""
+    """1-D and 2-D with constant weights; all strides, pads, dilations and groups."""
     weights = b.required(node, 1, "the filter")
     shape = b.shape(node.input(0))
     rank, groups = len(shape), int(node.attribute("group", 1))
@@ -158,7 +158,7 @@ def import_conv(node: Node, b: Builder) -> None:
     if rank == 3:
         weights = weights[:, :, None, :]
     if groups > 1:
-        import_depthwise(node, b, weights, bias, window, groups)
+        import_grouped(node, b, weights, bias, window, groups)
         return
     y = node.outputs[0]
     x = to_nhwc(b, node, node.input(0))

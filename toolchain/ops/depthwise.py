@@ -152,11 +152,6 @@ def import_depthwise(
     node: Node, b: Builder, weights: Array, bias: Array, window: Window, groups: int
 ) -> None:
     """A grouped ONNX Conv with one input channel per group; weights [C * M, 1, KH, KW]."""
-    if weights.shape[1] != 1:
-        raise Unsupported(
-            f"grouped convolution with {weights.shape[1]} channels in each of {groups} groups",
-            "only groups = input channels (depthwise) or 1 are supported",
-        )
     if groups != b.shape(node.input(0))[1] or len(weights) % groups:
         raise Unsupported(
             f"{groups} groups and a filter {weights.shape} for input {b.shape(node.input(0))}"

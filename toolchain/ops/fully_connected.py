@@ -1,4 +1,4 @@
-"""Fully connected layer with per-channel int8 weights: Gemm, and MatMul with a constant."""
+"""Fully connected layer with per-channel int8 weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from toolchain.ir import (
     Lowered,
     Node,
     Op,
+    Origin,
     Quant,
     Target,
     Types,
     Unsupported,
-    imports,
     register,
 )
 from toolchain.ir.fixedpoint import (
@@ -159,54 +159,33 @@ class FullyConnected(Op):
         )
 
 
-def _emit(
-    node: Node, b: Builder, weights: Array, bias: Array, pins: tuple[Quant | None, Quant | None]
-) -> None:
-    x, y = b.activation(node.input(0)), node.outputs[0]
-    if b.shape(x)[-1] != weights.shape[1]:
+def emit_dense(
+    node: Node,
+    b: Builder,
+    x: str,
+    y: tuple[str, Origin],
+    weights: Array,
+    bias: Array | None = None,
+    pins: tuple[Quant | None, Quant | None] = (None, None),
+) -> str:
+    """Emit y = x @ weights.T + bias over the last axis of x; returns y.
+
+    Args:
+        node: ONNX node it comes from.
+        b: Graph under construction.
+        x: Input [..., I].
+        y: Name of the output and its origin.
+        weights: Constant [O, I].
+        bias: Constant [O]; None is zero.
+        pins: Quantisation that weights and bias came with.
+
+    Raises:
+        Unsupported: The weights do not fit the input.
+    """
+    name, origin = y
+    if weights.ndim != 2 or b.shape(x)[-1:] != weights.shape[1:]:
         raise Unsupported(f"weights {weights.shape} do not fit input {b.shape(x)}")
-    w = b.constant(f"{y}.weights", weights, pins[0])
-    c = b.constant(f"{y}.bias", bias, pins[1])
-    b.emit(FullyConnected(node.name, (x, w, c), (y,)))
-
-
-@imports("Gemm")
-def import_gemm(node: Node, b: Builder) -> None:
-    """alpha * A @ B + beta * C with B and C constant; either may be given transposed."""
-    if node.attribute("transA", 0):
-        raise Unsupported("Gemm with transA = 1", "insert a Transpose before it")
-    weights = b.required(node, 1, "the weight matrix B")
-    if weights.ndim != 2 or len(b.shape(node.input(0))) != 2:
-        raise Unsupported("Gemm of tensors that are not matrices", "use MatMul")
-    weights = weights if node.attribute("transB", 0) else weights.T
-    alpha, beta = (np.float32(node.attribute(name, 1.0)) for name in ("alpha", "beta"))
-    pins = tuple(
-        b.pin(node.input(1 + i), FullyConnected.channel_axis) if factor == 1 else None
-        for i, factor in enumerate((alpha, beta))
-    )
-    weights = weights * alpha
-    bias = np.zeros(len(weights), np.float32)
-    if node.input(2):
-        c = b.required(node, 2, "the bias C") * beta
-        if c.size != 1 and (c.shape[-1] != c.size or c.size != len(weights)):
-            raise Unsupported(f"a bias C of shape {c.shape}", "one value per column is supported")
-        bias = bias + c.reshape(-1)
-    _emit(node, b, weights, bias, (pins[0], pins[1]))
-
-
-@imports("MatMul")
-def import_matmul(node: Node, b: Builder) -> None:
-    """An activation times a constant matrix [I, O]."""
-    if b.value(node.input(0)) is not None:
-        raise Unsupported("a constant on the left of MatMul", "transpose the product in the model")
-    matrix = b.required(node, 1, "the right-hand matrix")
-    if (
-        matrix.ndim > 2
-        and matrix.ndim <= len(b.shape(node.input(0)))
-        and matrix[..., 0, 0].size == 1
-    ):
-        matrix = matrix.reshape(matrix.shape[-2:])
-    if matrix.ndim != 2:
-        raise Unsupported(f"a right-hand matrix of shape {matrix.shape}", "two dimensions only")
-    pin = b.pin(node.input(1), FullyConnected.channel_axis)
-    _emit(node, b, matrix.T, np.zeros(matrix.shape[1], np.float32), (pin, None))
+    bias = np.zeros(len(weights), np.float32) if bias is None else bias
+    w = b.constant(f"{name}.weights", weights, pins[0])
+    c = b.constant(f"{name}.bias", bias, pins[1])
+    return b.emit(FullyConnected(node.name, (x, w, c), (name,)), origin)

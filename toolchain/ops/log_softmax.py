@@ -11,11 +11,9 @@ from toolchain.ir import (
     Array,
     Builder,
     Example,
-    Fixed,
     Kernel,
     Node,
     Op,
-    Quant,
     Target,
     Types,
     imports,
@@ -65,14 +63,16 @@ class LogSoftmax(Op):
         total = np.exp(centred).sum(axis=-1, keepdims=True)
         return ((centred - np.log(total)).astype(np.float32),)
 
-    def quant_rule(self, _types: Types) -> Fixed:
-        """[-16, 0] in steps of 1/16, as TensorFlow Lite."""
-        return Fixed(Quant((16.0 / 256,), 127))
+    def derived_range(self, types: Types) -> tuple[float, float]:
+        """From the largest distance of two codes and equal scores, to 0."""
+        x = types[self.x]
+        return -(255.0 * x.q.scale + log(x.shape[-1])), 0.0
 
     def _multipliers(self, types: Types) -> tuple[int, int, int]:
         """(diff multiplier, log multiplier, shift): the largest shift that keeps both in int32."""
         x, y = types[self.x].q.scale, types[self.y].q.scale
-        factors = (x / y, log(2) / (2**_LOG_BITS * y))
+        steps = min(x / y, 256.0)  # from there on one step of the input is below every output code
+        factors = (steps, log(2) / (2**_LOG_BITS * y))
         shift = next(s for s in range(46, 0, -1) if max(factors) * 2**s < 2**31 - 1)
         diff, logarithm = (round(f * 2**shift) for f in factors)
         return diff, logarithm, shift

@@ -93,3 +93,14 @@ def import_max_pool(node: Node, b: Builder) -> None:
     name, origin = nhwc_output(b, y, len(shape))
     b.emit(MaxPool(node.name, (x,), (name,), window), origin)
     from_nhwc(b, node, name, y, len(shape))
+
+
+@imports("GlobalMaxPool")
+def import_global_max_pool(node: Node, b: Builder) -> None:
+    """Maximum over one or two spatial axes, which stay with size 1."""
+    shape, y = b.shape(node.input(0)), node.outputs[0]
+    x = to_nhwc(b, node, node.input(0))
+    name, origin = nhwc_output(b, y, len(shape))
+    _, height, width, _ = b.shape(x)
+    b.emit(MaxPool(node.name, (x,), (name,), Window((height, width))), origin)
+    from_nhwc(b, node, name, y, len(shape))

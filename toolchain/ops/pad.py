@@ -1,6 +1,9 @@
-"""Constant padding; zero padding before a convolution is fused into it by a pass."""
+"""Padding: constant as an operator of its own, the other modes as a choice of indices.
 
-from collections.abc import Mapping
+Zero padding before a convolution is fused into it by a pass.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -22,12 +25,13 @@ from toolchain.ir import (
 from toolchain.ir.fixedpoint import quantize
 from toolchain.ops._axes import axis_of
 from toolchain.ops._examples import size
+from toolchain.ops.take import emit_take
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class Pad(Op):
-    """Adds before[i] and after[i] elements of `value` on axis i, at most 4 dimensions."""
+    """Adds before[i] and after[i] elements of `value` on axis i; at most 4 axes are padded."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("glue_pad_s8", "ops/pad.c.j2", ("glue_pad_s8.c",)),
@@ -73,11 +77,12 @@ class Pad(Op):
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Four dimensions, pads and the code of the value."""
-        lead = 4 - len(self.before)
+        dims, before, after = _folded(types[self.x].shape, self.before, self.after)
+        lead = 4 - len(dims)
         return {
-            "dims": (1,) * lead + types[self.x].shape,
-            "before": (0,) * lead + self.before,
-            "after": (0,) * lead + self.after,
+            "dims": [1] * lead + dims,
+            "before": [0] * lead + before,
+            "after": [0] * lead + after,
             "code": self._code(types),
         }
 
@@ -92,29 +97,97 @@ class Pad(Op):
         return Example(cls("pad", ("x",), ("y",), before, after), {"x": shape})
 
 
+def _real_value(value: Array, b: Builder, x: str) -> float:
+    """The pad value as a real number; on codes of a quantised model it is a code."""
+    quant = b.types[x].quant if x in b.types else None
+    if value.dtype not in (np.int8, np.uint8) or quant is None:
+        return float(value)
+    code = int(value) - (128 if value.dtype == np.uint8 else 0)
+    return (code - quant.zero_point) * quant.scale
+
+
 @imports("Pad")
 def import_pad(node: Node, b: Builder) -> None:
-    """Mode constant; pads and value are attributes until opset 10, inputs since; axes since 18."""
+    """Modes constant, reflect, edge and wrap; constant pads, negative ones crop."""
     mode = node.attribute("mode", "constant")
-    if mode != "constant":
-        raise Unsupported(f"Pad with mode {mode!r}", "only mode 'constant' is supported")
-    shape = b.shape(node.input(0))
-    pads = node.attribute("pads")
-    pads = b.required(node, 1, "the list of pads") if pads is None else np.asarray(pads)
+    if mode not in ("constant", *_SOURCES):
+        raise Unsupported(f"Pad with mode {mode!r}")
+    x, y = node.input(0), node.outputs[0]
+    before, after = _pads(node, b, len(b.shape(x)))
     value = float(node.attribute("value", 0.0))
     if node.input(2):
         value = float(b.required(node, 2, "the pad value").reshape(()))
-    axes = list(range(len(shape)))
+    kept = {
+        axis: range(max(-first, 0), size - max(-last, 0))
+        for axis, (size, first, last) in enumerate(zip(b.shape(x), before, after, strict=True))
+    }
+    if mode != "constant":
+        emit_take(b, node, x, y, {i: _around(mode, kept[i], before[i], after[i]) for i in kept})
+        return
+    if max((*before, *after), default=0) <= 0:
+        emit_take(b, node, x, y, kept)
+        return
+    if min((*before, *after)) < 0:
+        x = emit_take(b, node, x, b.fresh(f"{y}.cropped"), kept, None)
+    before, after = (tuple(max(n, 0) for n in pads) for pads in (before, after))
+    if len(_folded(b.shape(x), before, after)[0]) > 4:
+        raise Unsupported("Pad of more than 4 dimensions", "pad fewer dimensions at once")
+    b.emit(Pad(node.name, (b.activation(x),), (y,), before, after, value))
+
+
+def _pads(node: Node, b: Builder, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Pads before and after every axis; attributes until opset 10, inputs since, axes since 18."""
+    pads = node.attribute("pads")
+    pads = b.required(node, 1, "the list of pads") if pads is None else np.asarray(pads)
+    axes = list(range(rank))
     if node.input(3):
-        axes = [axis_of(a, len(shape)) for a in np.ravel(b.required(node, 3, "the list of axes"))]
-    if len(shape) > 4:
-        raise Unsupported(f"Pad of {len(shape)} dimensions", "at most 4 are supported")
+        axes = [axis_of(a, rank) for a in np.ravel(b.required(node, 3, "the list of axes"))]
     if len(pads) != 2 * len(axes):
         raise Unsupported(f"{len(pads)} pads for {len(axes)} axes")
-    if pads.min(initial=0) < 0:
-        raise Unsupported("negative pads", "use Slice to crop")
-    before, after = [0] * len(shape), [0] * len(shape)
+    before, after = [0] * rank, [0] * rank
     for position, axis in enumerate(axes):
         before[axis], after[axis] = int(pads[position]), int(pads[len(axes) + position])
-    x = b.activation(node.input(0))
-    b.emit(Pad(node.name, (x,), (node.outputs[0],), tuple(before), tuple(after), value))
+    return tuple(before), tuple(after)
+
+
+def _reflect(cell: int, size: int) -> int:
+    """Mirrored at the first and the last cell, which are not repeated."""
+    if not -size < cell < 2 * size - 1:
+        raise Unsupported("a reflection of more cells than there are", "use smaller pads")
+    return min(abs(cell), 2 * (size - 1) - abs(cell))
+
+
+_SOURCES: dict[str, Callable[[int, int], int]] = {
+    "reflect": _reflect,
+    "edge": lambda cell, size: min(max(cell, 0), size - 1),
+    "wrap": lambda cell, size: cell % size,
+}
+"""By mode: the cell in [0, size) that a cell outside is a copy of."""
+
+
+def _around(mode: str, kept: range, before: int, after: int) -> list[int]:
+    """Indices of the kept cells with copies before and after them."""
+    if not kept:
+        return []
+    cells = range(-max(before, 0), len(kept) + max(after, 0))
+    return [kept[_SOURCES[mode](cell, len(kept))] for cell in cells]
+
+
+def _folded(
+    shape: Sequence[int], before: Sequence[int], after: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """Dimensions and pads with neighbouring axes merged where neither is padded.
+
+    An axis that is not padded also joins the padded one before it: pads count its cells too.
+    """
+    dims: list[int] = []
+    first: list[int] = []
+    last: list[int] = []
+    for n, low, high in zip(shape, before, after, strict=True):
+        if dims and not (low or high):
+            dims[-1], first[-1], last[-1] = dims[-1] * n, first[-1] * n, last[-1] * n
+        else:
+            dims.append(n)
+            first.append(low)
+            last.append(high)
+    return dims, first, last

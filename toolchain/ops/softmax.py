@@ -30,6 +30,8 @@ Int = NDArray[np.int64]
 _INTEGER_BITS = 5
 _ACCUMULATION_BITS = 12
 _Q31_MAX = 2**31 - 1
+_LARGEST_FACTOR = 2.0**30 - 1
+"""Input scales from 16 on count as 16: one step is then exp(-16) all the same, less than a code."""
 _EXP_STEPS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 """exp(-2**k) in Q31 for k = -2 .. 4."""
 
@@ -103,7 +105,7 @@ class Softmax(Op):
         return ((powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32),)
 
     def _parameters(self, types: Types) -> tuple[int, int, int]:
-        real = min(types[self.x].q.scale * 2.0 ** (31 - _INTEGER_BITS), float(_Q31_MAX))
+        real = min(types[self.x].q.scale * 2.0 ** (31 - _INTEGER_BITS), _LARGEST_FACTOR)
         multiplier, shift = quantize_multiplier(max(real, 1.0))
         radius = ((1 << _INTEGER_BITS) - 1) * 2.0 ** (31 - _INTEGER_BITS) / 2.0**shift
         return multiplier, shift, -floor(radius)

@@ -1,6 +1,6 @@
 """Transpose: permute the dimensions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +19,13 @@ from toolchain.ir import (
     imports,
     register,
 )
+from toolchain.ops._copies import MAX_RANK, StridedCopy, strided_copy, strides
+
+
+def transposition(shape: Sequence[int], perm: Sequence[int]) -> StridedCopy:
+    """The loops that write transpose(x, perm) in order, axes that stay together merged."""
+    steps = strides(shape)
+    return strided_copy([(shape[p], steps[p]) for p in perm])
 
 
 @register
@@ -27,7 +34,7 @@ class Transpose(Op):
     """y.shape[i] = x.shape[perm[i]]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("glue_transpose_s8", "ops/transpose.c.j2", ("glue_transpose_s8.c",)),
+        Kernel("glue_strided_copy_s8", "ops/transpose.c.j2", ("glue_strided_copy_s8.c",)),
     )
 
     perm: tuple[int, ...]
@@ -50,8 +57,8 @@ class Transpose(Op):
         return SameAs()
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
-        """Input dimensions and permutation."""
-        return {"rank": len(self.perm), "dims": types[self.x].shape, "perm": self.perm}
+        """Loops and block of the kernel."""
+        return {"copy": transposition(types[self.x].shape, self.perm)}
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:
@@ -70,4 +77,6 @@ def import_transpose(node: Node, b: Builder) -> None:
     perm = tuple(int(p) for p in node.attribute("perm", tuple(reversed(range(rank)))))
     if sorted(perm) != list(range(rank)):
         raise Unsupported(f"perm {perm} does not permute {rank} dimensions")
+    if len(transposition(b.shape(x), perm).dims) > MAX_RANK:
+        raise Unsupported(f"more than {MAX_RANK} dimensions that move")
     b.emit(Transpose(node.name, (x,), (node.outputs[0],), perm))

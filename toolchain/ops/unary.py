@@ -26,6 +26,7 @@ from toolchain.ir import (
     imports,
     register,
 )
+from toolchain.ir.fixedpoint import dequantize
 from toolchain.ops._examples import size
 
 Expression = tuple[Any, ...]
@@ -144,6 +145,11 @@ class Unary(Op):
         bounded = np.clip(np.broadcast_to(scaled, (256,)), -1024, 1024)
         codes = np.trunc(bounded + np.copysign(0.5, bounded)) + y.zero_point
         return np.asarray(np.clip(codes, -128, 127), np.int8)
+
+    def derived_range(self, types: Types) -> tuple[float, float]:
+        """Extremes of the function over all 256 codes."""
+        (values,) = self.evaluate(dequantize(np.arange(-128, 128), types[self.x].q))
+        return float(values.min()), float(values.max())
 
     def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
         """One look-up per element."""

@@ -8,6 +8,7 @@ from toolchain.passes.activations import fuse_activations, fuse_unary
 from toolchain.passes.affine import fold_affine
 from toolchain.passes.pads import fuse_pads
 from toolchain.passes.pins import spread_pins
+from toolchain.passes.products import fuse_products
 from toolchain.passes.transposes import sink_views
 from toolchain.passes.views import simplify_views
 
@@ -23,6 +24,7 @@ PASSES: tuple[Pass, ...] = (
     fuse_unary,
     sink_views,
     fold_affine,
+    fuse_products,
     fuse_activations,
     simplify_views,
 )

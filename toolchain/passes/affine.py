@@ -7,13 +7,15 @@ from numpy.typing import NDArray
 
 from toolchain.ir import Array, Graph, Op, TensorType
 from toolchain.ops.conv2d import Conv2D
+from toolchain.ops.conv_transpose import ConvTranspose2D
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.ops.fully_connected import FullyConnected
+from toolchain.ops.grouped_conv import GroupedConv2D
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.unary import Unary, affine_of
 from toolchain.passes.edit import Edit, everywhere, fresh
 
-Layer = Conv2D | DepthwiseConv2D | FullyConnected
+Layer = Conv2D | ConvTranspose2D | DepthwiseConv2D | FullyConnected | GroupedConv2D
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,8 @@ def fold_affine(graph: Graph) -> Graph:
 
     1. Backwards into the layer before it, when only the affine operator reads that layer and no
        activation lies between.
-    2. Else forwards into the layer after it, when only that layer reads it; with padding only
-       when the bias is zero, because padded zeros do not pass through the affine operator.
+    2. Else forwards into the layer after it, when only that layer reads it; where taps may miss
+       the input (padding, transposed convolution) only when the bias is zero.
     Reshapes that keep the last axis may lie between.
     """
     return everywhere(_forwards, everywhere(_backwards, graph))
@@ -98,9 +100,7 @@ def _backwards(graph: Graph, op: Op) -> Edit | None:
     )
 
 
-def _scaled(
-    graph: Graph, layer: Layer, op: Op, affine: Affine
-) -> tuple[Array | str, Array | str]:
+def _scaled(graph: Graph, layer: Layer, op: Op, affine: Affine) -> tuple[Array | str, Array | str]:
     """Weights and bias of the layer with the affine operator folded in.
 
     What does not change is given by name and keeps the codes a quantised model came with (R13).
@@ -128,7 +128,7 @@ def _forwards(graph: Graph, op: Op) -> Edit | None:
     layer = readers[name][0]
     if not isinstance(layer, Layer) or name != layer.x:
         return None
-    if not isinstance(layer, FullyConnected) and (any(layer.window.pads) and np.any(affine.bias)):
+    if np.any(affine.bias) and not _meets_every_tap(layer):
         return None
     depth = graph.types[name].shape[-1]
     if depth % len(affine.gain):
@@ -139,6 +139,7 @@ def _forwards(graph: Graph, op: Op) -> Edit | None:
         gain, shift = (np.repeat(v, w.shape[3] // depth) for v in (gain, shift))
         bias = bias + (w * shift).sum(axis=(0, 1, 2))
     else:
+        gain, shift = (_by_group(v, w) for v in (gain, shift))
         bias = bias + (w * shift).reshape(len(w), -1).sum(axis=1)
     edit = _with_constants(graph, layer, w * gain, bias)
     if not views:
@@ -154,9 +155,22 @@ def _forwards(graph: Graph, op: Op) -> Edit | None:
     )
 
 
-def _with_constants(
-    graph: Graph, layer: Layer, weights: Array | str, bias: Array | str
-) -> Edit:
+def _meets_every_tap(layer: Layer) -> bool:
+    """Whether all taps of all outputs read inputs, so that an addend is a constant of the sum."""
+    if isinstance(layer, ConvTranspose2D):
+        return False
+    return isinstance(layer, FullyConnected) or not any(layer.window.pads)
+
+
+def _by_group(values: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One value per input channel as factors of weights [O, ..., I / G]."""
+    depth = w.shape[-1]
+    groups = len(values) // depth
+    rows = np.repeat(values.reshape(groups, depth), len(w) // groups, axis=0)
+    return rows.reshape(len(w), *(1,) * (w.ndim - 2), depth)
+
+
+def _with_constants(graph: Graph, layer: Layer, weights: Array | str, bias: Array | str) -> Edit:
     """The layer with other constants; a name stands for a constant that exists."""
     names, types, constants = [], {}, {}
     for value, old in zip((weights, bias), layer.inputs[1:], strict=True):

@@ -1,10 +1,12 @@
-"""Transposes and reshapes that do nothing, or that merge with their neighbour."""
+"""Transposes, reshapes and takes that do nothing, or that merge with their neighbour."""
 
 from dataclasses import replace
 
 from toolchain.ir import Graph, Op
 from toolchain.ops.reshape import Reshape
+from toolchain.ops.take import Take
 from toolchain.ops.transpose import Transpose
+from toolchain.passes.copies import merge_takes, merge_transposes, shuffle
 from toolchain.passes.edit import Edit, bypass, everywhere
 
 
@@ -22,41 +24,41 @@ def simplify_views(graph: Graph) -> Graph:
 
 
 def _simplify(graph: Graph, op: Op) -> Edit | None:
-    if not isinstance(op, Reshape | Transpose):
+    if not isinstance(op, Reshape | Transpose | Take):
         return None
     if graph.is_constant(op.x) and op.y not in graph.outputs:
         (value,) = op.evaluate(graph.constants[op.x])
         return Edit([op], constants={op.y: value})
-    shape = graph.types[op.x].shape
-    if isinstance(op, Transpose) and op.perm != tuple(range(len(shape))):
+    if _does_nothing(graph, op):
+        return bypass(graph, op)
+    if isinstance(op, Transpose):
+        shape = graph.types[op.x].shape
         order = [p for p in op.perm if shape[p] != 1]
         if order == sorted(order):
             return Edit([op], [Reshape(op.name, op.inputs, op.outputs, graph.types[op.y].shape)])
-    elif graph.types[op.y].shape == shape:
-        return bypass(graph, op)
-    return _twin(graph, op) or _merge(graph, op)
+    return _merge(graph, op)
 
 
-def _twin(graph: Graph, op: Reshape | Transpose) -> Edit | None:
-    """Case 5: an earlier operator that makes the same of the same tensor."""
-    if op.y in graph.outputs:
-        return None
-    for other in graph.consumers()[op.x]:
-        if other is op:
-            return None
-        if other == replace(op, name=other.name, outputs=other.outputs):
-            return Edit([op], rename={op.y: other.y})
-    return None
+def _does_nothing(graph: Graph, op: Reshape | Transpose | Take) -> bool:
+    if isinstance(op, Transpose):
+        return op.perm == tuple(range(len(op.perm)))
+    if isinstance(op, Take):
+        return all(cells is None for cells in op.indices)
+    return op.shape == graph.types[op.x].shape
 
 
-def _merge(graph: Graph, op: Reshape | Transpose) -> Edit | None:
+def _merge(graph: Graph, op: Reshape | Transpose | Take) -> Edit | None:
     before = graph.producers().get(op.x)
-    if isinstance(op, Reshape) and isinstance(before, Reshape):
-        return Edit([op], [replace(op, inputs=before.inputs)])
-    if isinstance(op, Transpose) and isinstance(before, Transpose):
+    if isinstance(op, Take):
+        return merge_takes(graph, op)
+    if isinstance(op, Reshape):
+        if isinstance(before, Reshape):
+            return Edit([op], [replace(op, inputs=before.inputs)])
+        return shuffle(graph, op)
+    if isinstance(before, Transpose):
         perm = tuple(before.perm[p] for p in op.perm)
         return Edit([op], [replace(op, inputs=before.inputs, perm=perm)])
-    return None
+    return merge_transposes(graph, op)
 
 
 def _without_dead(graph: Graph) -> Graph:

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -75,23 +75,49 @@ def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:
     Raises:
         InputRefused: The folder is in use, or cannot be written.
     """
-    target = directory.absolute()
-    _check_target(target, force)
+    target = Path(os.path.abspath(directory))
+    missing = []
     try:
+        _check_target(target, force)
+        missing = [parent for parent in target.parents if not parent.exists()]
         target.parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        aside = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}-", dir=target.parent))
     except OSError as error:
+        _remove_empty(missing)
         raise InputRefused(
             "write", str(directory), f"cannot be written: {error.strerror}", "choose another folder"
         ) from error
     try:
         aside.chmod(0o777 & ~_umask())
         yield aside
-        if target.exists():
-            shutil.rmtree(target)
-        aside.rename(target)
+        _move(aside, target)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+        _remove_empty(missing)
+
+
+def _move(aside: Path, target: Path) -> None:
+    """Let the new folder take the place of the target; a folder that exists keeps its identity.
+
+    Somebody may stand in it, or a link may lead to it.
+    """
+    if not target.exists():
+        aside.rename(target)
+        return
+    for old in target.iterdir():
+        if old.is_dir() and not old.is_symlink():
+            shutil.rmtree(old)
+        else:
+            old.unlink()
+    for new in aside.iterdir():
+        new.rename(target / new.name)
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """Take back the parent folders that were made for nothing, the innermost first."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _umask() -> int:

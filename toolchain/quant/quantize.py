@@ -18,8 +18,7 @@ from toolchain.ir import (
     TensorType,
     verify,
 )
-from toolchain.ir.fixedpoint import dequantize, quant_from_range
-from toolchain.ops.average_pool import AveragePool
+from toolchain.ir.fixedpoint import quant_from_range
 from toolchain.ops.unary import Unary
 from toolchain.quant.calibrate import Range
 
@@ -58,7 +57,11 @@ def quantize(graph: Graph, ranges: Mapping[str, Range]) -> Quantized:
         ranges: Range of every tensor of calibrated_tensors(graph), by ONNX name.
     """
     graph, tied, warnings = _unify_concats(graph, ranges)
-    types = _assign(graph, ranges, tied)
+    types, raised = _assign(graph, ranges, tied, {})
+    while raised:  # all tensors that share a scale take the one that arithmetic needs
+        floors = raised
+        types, raised = _assign(graph, ranges, tied, floors)
+        raised = floors | raised if raised else {}
     ops: list[Op] = []
     constants: dict[str, np.ndarray] = {}
     for op in graph.ops:
@@ -78,9 +81,22 @@ def _origin(graph: Graph, name: str) -> str:
 
 
 def _assign(
-    graph: Graph, ranges: Mapping[str, Range], tied: Mapping[str, str]
-) -> dict[str, TensorType]:
+    graph: Graph,
+    ranges: Mapping[str, Range],
+    tied: Mapping[str, str],
+    floors: Mapping[str, float],
+) -> tuple[dict[str, TensorType], dict[str, float]]:
+    """Types with parameters, and floors higher than those given that shared scales need.
+
+    Args:
+        graph: Graph with tables before its concats.
+        ranges: Measured ranges by ONNX name.
+        tied: Tensors that take the scale of another one.
+        floors: Smallest scale of the tensors that others are tied to.
+    """
     types = dict(graph.types)
+    raised: dict[str, float] = {}
+    leaders = set(tied.values())
 
     def give(name: str, quant: Quant) -> None:
         types[name] = replace(types[name], dtype=DType.INT8, quant=quant)
@@ -100,7 +116,10 @@ def _assign(
                 "give calibration data: --calib DATA",
             )
         minimum = op.output_floor(types, graph.constants) if op else 0.0
-        return _at_least(quant_from_range(span.low, span.high), span, minimum)
+        natural = quant_from_range(span.low, span.high)
+        if leader in leaders and minimum > max(natural.scale, floors.get(leader, 0.0)):
+            raised[leader] = max(minimum, raised.get(leader, 0.0))
+        return _at_least(natural, span, max(minimum, floors.get(leader, 0.0)))
 
     for name in graph.inputs:
         give(name, chosen(name))
@@ -113,20 +132,15 @@ def _assign(
                 give(name, rule.quant)
             else:
                 give(name, chosen(name, op))
-    return types
+    return types, raised
 
 
 def _derived(op: Op | None, types: Mapping[str, TensorType]) -> Range | None:
     """The range of an output that follows from the codes of the inputs, if it does."""
     if op is None or any(types[x].quant is None for x in op.inputs):
         return None
-    if isinstance(op, Unary):
-        (values,) = op.evaluate(dequantize(np.arange(-128, 128), types[op.x].q))
-        return Range(min(float(values.min()), 0.0), max(float(values.max()), 1e-12))
-    if op.needs_equal_scales or isinstance(op, AveragePool):
-        ends = [dequantize([-128, 127], types[x].q) for x in op.inputs]
-        return Range(float(min(e[0] for e in ends)), float(max(e[1] for e in ends)))
-    return None
+    span = op.derived_range(types)
+    return span and Range(min(span[0], 0.0), max(span[1], 0.0))
 
 
 def _at_least(quant: Quant, span: Range, minimum: float) -> Quant:
@@ -153,7 +167,7 @@ def _unify_concats(
         warnings += _spread(graph, op, ranges)
         names = {}
         wanted = graph.types[op.y].quant
-        for x in graph.activations(op):
+        for x in dict.fromkeys(graph.activations(op)):
             if wanted is not None and graph.types[x].quant == wanted:
                 continue
             source = _free_source(graph, x)

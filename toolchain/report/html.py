@@ -6,6 +6,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from toolchain.check.evaluate import Evaluation
 from toolchain.project import Manifest
+from toolchain.report.picture import HEIGHT, WIDTH, arena_picture
 from toolchain.report.table import decibel, number, percent
 from toolchain.resources import TEMPLATES
 from toolchain.results import Built, Emulation
@@ -35,7 +36,12 @@ def write_report(
     environment.filters.update(number=number, decibel=decibel, percent=percent)
     errors = dict(evaluation.layers)
     layers = [
-        {"fact": fact, "instructions": count, "sqnr": errors.get(fact.name)}
+        {
+            "fact": fact,
+            "instructions": count,
+            "share": count / max(run.instructions, 1),
+            "sqnr": errors.get(fact.name),
+        }
         for fact, (_, count) in zip(manifest.layers, run.layers, strict=True)
     ]
     text = environment.get_template("report.html.j2").render(
@@ -44,8 +50,11 @@ def write_report(
         found=evaluation.comparison,
         run=run,
         layers=layers,
-        steps=max(b.last for b in manifest.buffers) + 1,
+        worst=dict(evaluation.comparison.worst_layers),
+        picture=arena_picture(manifest),
+        width=WIDTH,
+        height=HEIGHT,
     )
     path = directory / REPORT
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="\n")
     return path

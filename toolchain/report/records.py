@@ -93,9 +93,9 @@ def compare_record(evaluation: Evaluation, run: Emulation) -> Record:
     return {
         **emulated,
         "bit_exact": comparison.bit_exact,
-        "max_abs_error": comparison.max_abs_error,
+        "max_abs_error": finite(comparison.max_abs_error),
         "sqnr_db": finite(comparison.sqnr_db),
-        "cosine": comparison.cosine,
+        "cosine": finite(comparison.cosine),
         "agreement": comparison.agreement,
         "accuracy_float": comparison.accuracy_float,
         "accuracy_int8": comparison.accuracy_int8,

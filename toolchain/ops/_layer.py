@@ -1,0 +1,66 @@
+"""What layers with a constant filter and bias share: everything but the sums."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from toolchain.ir import Array, Constants, Lowered, Op, Target, Types
+from toolchain.ir.fixedpoint import (
+    activation_codes,
+    clip,
+    quantize_multipliers,
+    requantize,
+    saturate,
+)
+from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
+
+
+class LayerOp(Op):
+    """Inputs x, filter, bias; output clip(sums + bias); requantised per output channel.
+
+    A subclass is a dataclass with the fields low and high (None: open) and says what the sums are.
+    """
+
+    __slots__ = ()
+
+    has_activation: ClassVar[bool] = True
+    channel_axis: ClassVar[int] = 0
+    """Axis of the output channels in the filter."""
+
+    low: float | None
+    high: float | None
+
+    @abstractmethod
+    def sums(self, x: Array, w: Array) -> Array:
+        """Sum over all taps, float64 [..., O]; exact for integers of the int8 contract."""
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Sums, bias, clip."""
+        x, w, bias = values
+        return (clip(self.sums(x, w) + bias, self.low, self.high).astype(np.float32),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """int32 accumulators, requantised per channel, clamped."""
+        x, w, bias = codes
+        x_zero, y = types[self.x].q.zero_point, types[self.y].q
+        total = self.sums(x.astype(np.int16) - x_zero, w).astype(np.int64) + bias
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        scaled = requantize(total, multipliers, shifts) + y.zero_point
+        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
+
+    def output_floor(self, types: Types, constants: Constants) -> float:
+        """Smallest output scale whose arithmetic stays in int32."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
+
+    def lower(self, types: Types, constants: Constants) -> Lowered:
+        """int8 filters per output channel, int32 biases."""
+        w, bias = (constants[n] for n in self.inputs[1:])
+        return lower_layer(self, types, w, bias, self.channel_axis)
+
+    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
+        """Requantisation parameters per output channel."""
+        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
+        return {"multiplier": multipliers, "shift": shifts}

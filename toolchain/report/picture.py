@@ -1,0 +1,101 @@
+"""The arena over time, as rectangles in pixels for the page."""
+
+from dataclasses import dataclass
+
+from toolchain.project import Manifest
+
+WIDTH = 960
+HEIGHT = 320
+_LETTER = 6.2
+_LINE = 13
+_MARGIN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One buffer of the arena.
+
+    Args:
+        x: Left edge: its first step.
+        y: Upper edge: its last byte.
+        width: To the end of its last step.
+        height: Its bytes.
+        tip: Everything about it, for the pointer that rests on it.
+        lines: What fits into it, from the top.
+        peak: Whether it is alive at the step with the most live bytes.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    tip: str
+    lines: tuple[str, ...]
+    peak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Buffers, and where the peak is.
+
+    Args:
+        blocks: Buffers, by first step.
+        steps: Number of steps.
+        peak_x: Left edge of the step with the most live bytes.
+        peak_width: Width of a step.
+        bound_y: Height of the lower bound: the live bytes of that step.
+    """
+
+    blocks: tuple[Block, ...]
+    steps: int
+    peak_x: float
+    peak_width: float
+    bound_y: float
+
+
+def arena_picture(manifest: Manifest) -> Picture:
+    """Time to the right, addresses upwards; big buffers carry their names.
+
+    Args:
+        manifest: Its buffers.
+    """
+    buffers, arena = manifest.buffers, max(manifest.arena_bytes, 1)
+    steps = max((b.last for b in buffers), default=0) + 1
+    live = [sum(b.nbytes for b in buffers if b.first <= s <= b.last) for s in range(steps)]
+    peak = live.index(max(live))
+    step, byte = WIDTH / steps, HEIGHT / arena
+    blocks = []
+    for b in buffers:
+        width, height = (b.last - b.first + 1) * step, b.nbytes * byte
+        when = f"step {b.first}" if b.first == b.last else f"steps {b.first} to {b.last}"
+        blocks.append(
+            Block(
+                round(b.first * step, 2),
+                round(HEIGHT - (b.offset + b.nbytes) * byte, 2),
+                round(width, 2),
+                round(height, 2),
+                f"{', '.join(b.tensors) or b.name}: {b.nbytes:,} bytes at {b.offset:,}, {when}",
+                _label(b.name, b.nbytes, width, height),
+                b.first <= peak <= b.last,
+            )
+        )
+    bound = HEIGHT - manifest.arena_lower_bound * byte
+    return Picture(
+        tuple(blocks), steps, round(peak * step, 2), round(step, 2), round(max(bound, 0), 2)
+    )
+
+
+def _label(name: str, nbytes: int, width: float, height: float) -> tuple[str, ...]:
+    """Name and size where there is room for them."""
+    letters = int((width - _MARGIN) / _LETTER)
+    size = f"{nbytes:,} B"
+    if letters < len(size) or height < _LINE + 3:
+        return ()
+    if height < 2 * _LINE + 3:
+        return (size,)
+    return _shortened(name, letters), size
+
+
+def _shortened(name: str, letters: int) -> str:
+    """The end of a long name: that is where layers differ."""
+    return name if len(name) <= letters else "\u2026" + name[len(name) - letters + 1 :]
