@@ -233,6 +233,7 @@ def run(
     prefix: PREFIX = "",
     cmsis_nn_dir: ARM = None,
     stack: STACK = 2048,
+    keep_inputs: KEEP = False,
     emulator: EMULATOR = Engine.AUTO,
     min_agreement: AGREEMENT = None,
     min_sqnr: SQNR = None,
@@ -253,6 +254,7 @@ def run(
         prefix,
         cmsis_nn_dir,
         stack,
+        keep_inputs,
         force=force,
         prune=not no_prune,
     )

@@ -26,6 +26,9 @@
 /* GLUE_REDUCE_ROOT_OF_SQUARES takes the root of sum * 2^GLUE_ROOT_SHIFT: half as many fractional bits. */
 #define GLUE_ROOT_SHIFT 16
 
+/* Fractional bits of the reciprocals of glue_broadcast_div_s8. */
+#define GLUE_QUOTIENT_SHIFT 15
+
 /* Places in the steps of glue_matmul_params after the three of the batch. */
 #define GLUE_MATMUL_OUTER 3
 #define GLUE_MATMUL_INNER 4
@@ -149,6 +152,85 @@ extern "C"
                                                            int8_t *output_data);
 
     /*
+     * Loops over two operands that broadcast; the output is written in order. Cell [i_0, .., i_r] reads operand a at
+     * i_0 * a_steps[0] + .. + i_r * a_steps[r], operand b likewise; a step is 0 along an axis the operand lacks. The
+     * last steps are 0 or 1. Dimensions >= 1.
+     */
+    typedef struct
+    {
+        int32_t rank; /* entries of dims, a_steps and b_steps, in [1, GLUE_MAX_RANK] */
+        const int32_t *dims;
+        const int32_t *a_steps;
+        const int32_t *b_steps;
+    } glue_broadcast_dims;
+
+    /* Parameters of glue_broadcast_add_s8 and glue_broadcast_sub_s8: those of arm_elementwise_add_s8. */
+    typedef struct
+    {
+        int32_t a_offset; /* -zero_point, in [-127, 128] */
+        int32_t a_multiplier;
+        int32_t a_shift;
+        int32_t b_offset;
+        int32_t b_multiplier;
+        int32_t b_shift;
+        int32_t left_shift;
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t output_multiplier;
+        int32_t output_shift;
+        cmsis_nn_activation activation;
+    } glue_sum_params;
+
+    /* Parameters of glue_broadcast_mul_s8: those of arm_elementwise_mul_s8. */
+    typedef struct
+    {
+        int32_t a_offset; /* -zero_point, in [-127, 128] */
+        int32_t b_offset;
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t multiplier;
+        int32_t shift;
+        cmsis_nn_activation activation;
+    } glue_product_params;
+
+    /* Parameters of glue_broadcast_div_s8. */
+    typedef struct
+    {
+        int32_t a_offset;      /* -zero_point of the dividend, in [-127, 128] */
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        /*
+         * 256 entries, by divisor code + 128: round(2^GLUE_QUOTIENT_SHIFT * a_scale / (b_scale * output_scale *
+         * (code - b_zero_point))) clamped to +-(2^23 - 1); that bound, positive or negative, for a divisor of 0.
+         */
+        const int32_t *reciprocals;
+        cmsis_nn_activation activation;
+    } glue_quotient_params;
+
+    /* Parameters of glue_prelu_s8. */
+    typedef struct
+    {
+        int32_t input_offset; /* -zero_point of the input, in [-127, 128] */
+        int32_t slope_offset;
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t positive_multiplier;
+        int32_t positive_shift;
+        int32_t negative_multiplier;
+        int32_t negative_shift;
+    } glue_prelu_params;
+
+    /* Parameters of glue_sum_s8. */
+    typedef struct
+    {
+        int32_t terms; /* entries of offsets, multipliers and shifts, >= 1 */
+        const int32_t *offsets;
+        const int32_t *multipliers;
+        const int32_t *shifts;
+        int32_t left_shift;    /* in [0, 22] */
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t output_multiplier;
+        int32_t output_shift;
+        cmsis_nn_activation activation;
+    } glue_terms_params;
+
+    /*
      * Any function of one variable: output[i] = table[input[i] + 128] for size codes (size >= 0), table of 256 codes.
      * The output may be the same array as the input.
      */
@@ -258,6 +340,69 @@ extern "C"
                                                 int32_t out_activation_min,
                                                 int32_t out_activation_max,
                                                 int32_t block_size);
+
+    /*
+     * Sum, difference and product of two tensors that broadcast: arm_elementwise_add_s8, glue_elementwise_sub_s8 and
+     * arm_elementwise_mul_s8, called row by row (with whatever version of CMSIS-NN is linked). The output may be the
+     * same array as an operand that has all cells of the output.
+     */
+    arm_cmsis_nn_status glue_broadcast_add_s8(const glue_broadcast_dims *loops,
+                                              const glue_sum_params *params,
+                                              const int8_t *a,
+                                              const int8_t *b,
+                                              int8_t *output);
+
+    arm_cmsis_nn_status glue_broadcast_sub_s8(const glue_broadcast_dims *loops,
+                                              const glue_sum_params *params,
+                                              const int8_t *a,
+                                              const int8_t *b,
+                                              int8_t *output);
+
+    arm_cmsis_nn_status glue_broadcast_mul_s8(const glue_broadcast_dims *loops,
+                                              const glue_product_params *params,
+                                              const int8_t *a,
+                                              const int8_t *b,
+                                              int8_t *output);
+
+    /*
+     * Quotient of two tensors that broadcast; ">>" rounds down.
+     *   quotient = ((a + a_offset) * reciprocals[b + 128] + 2^(GLUE_QUOTIENT_SHIFT - 1)) >> GLUE_QUOTIENT_SHIFT
+     *   output = clamp(quotient + output_offset)
+     * The output may be the same array as an operand that has all cells of the output.
+     */
+    arm_cmsis_nn_status glue_broadcast_div_s8(const glue_broadcast_dims *loops,
+                                              const glue_quotient_params *params,
+                                              const int8_t *a,
+                                              const int8_t *b,
+                                              int8_t *output);
+
+    /*
+     * PRelu; operand a of the loops is the input, operand b the slope. With v = input + input_offset:
+     *   v >= 0: scaled = Requantise(v, positive_multiplier, positive_shift)
+     *   v < 0:  scaled = Requantise(v * (slope + slope_offset), negative_multiplier, negative_shift)
+     *   output = clamp(scaled + output_offset, -128, 127)
+     * The output may be the same array as the input.
+     */
+    arm_cmsis_nn_status glue_prelu_s8(const glue_broadcast_dims *loops,
+                                      const glue_prelu_params *params,
+                                      const int8_t *input,
+                                      const int8_t *slope,
+                                      int8_t *output);
+
+    /*
+     * The larger (largest != 0) or smaller code of two arrays of size codes (size >= 0). The output may be the same
+     * array as either operand.
+     */
+    arm_cmsis_nn_status glue_extreme_s8(const int8_t *a, const int8_t *b, int32_t largest, int8_t *output, int32_t size);
+
+    /*
+     * Sum of any number of arrays of size codes (size >= 0); the output may be the same array as any of them.
+     *   t_i = Requantise((terms[i] + offsets[i]) << left_shift, multipliers[i], shifts[i])
+     *   output = clamp(Requantise(sum of t_i, output_multiplier, output_shift) + output_offset)
+     * |sum| << output_shift must fit in 32 bits.
+     */
+    arm_cmsis_nn_status
+    glue_sum_s8(const glue_terms_params *params, const int8_t *const *terms, int8_t *output, int32_t size);
 
     /*
      * LogSoftmax of num_rows rows of row_size codes; the output may be the same array as the input. num_rows >= 0,
@@ -371,6 +516,43 @@ extern "C"
                                           int32_t groups,
                                           int32_t depth,
                                           int8_t *output);
+
+    /*
+     * Our own form of three functions of CMSIS-NN, for the shapes on which a released version of it is wrong: these names
+     * stay ours when Arm's library is linked. Arguments, result and rules are those of arm_convolve_wrapper_s8,
+     * arm_depthwise_conv_wrapper_s8 and arm_softmax_s8.
+     */
+    arm_cmsis_nn_status glue_convolve_s8(const cmsis_nn_context *ctx,
+                                         const cmsis_nn_conv_params *conv_params,
+                                         const cmsis_nn_per_channel_quant_params *quant_params,
+                                         const cmsis_nn_dims *input_dims,
+                                         const int8_t *input_data,
+                                         const cmsis_nn_dims *filter_dims,
+                                         const int8_t *filter_data,
+                                         const cmsis_nn_dims *bias_dims,
+                                         const int32_t *bias_data,
+                                         const cmsis_nn_dims *output_dims,
+                                         int8_t *output_data);
+
+    arm_cmsis_nn_status glue_depthwise_conv_s8(const cmsis_nn_context *ctx,
+                                               const cmsis_nn_dw_conv_params *dw_conv_params,
+                                               const cmsis_nn_per_channel_quant_params *quant_params,
+                                               const cmsis_nn_dims *input_dims,
+                                               const int8_t *input_data,
+                                               const cmsis_nn_dims *filter_dims,
+                                               const int8_t *filter_data,
+                                               const cmsis_nn_dims *bias_dims,
+                                               const int32_t *bias_data,
+                                               const cmsis_nn_dims *output_dims,
+                                               int8_t *output_data);
+
+    void glue_softmax_s8(const int8_t *input,
+                         const int32_t num_rows,
+                         const int32_t row_size,
+                         const int32_t mult,
+                         const int32_t shift,
+                         const int32_t diff_min,
+                         int8_t *output);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ import toolchain.ops  # noqa: F401 - registers the operators
 from tests.ops.host import codes_of, example_graph, quantized, random_inputs
 from toolchain.board import load_board
 from toolchain.emit import LayerInfo, write_code, write_firmware, write_model
-from toolchain.ir import Array, Graph, Op, Target
+from toolchain.ir import Array, Example, Graph, Op, Target
 from toolchain.ir.execute import simulate
 from toolchain.plan import Plan
 from toolchain.project import firmware_of
@@ -92,16 +92,35 @@ def _samples(graphs: Sequence[Graph], floats: Sequence[list[dict[str, Array]]]) 
 
 
 def _run(seeds: Sequence[int], board_name: str, folder: Path, arm: Path | None = None) -> None:
-    board = load_board(board_name)
     graphs, floats = [], []
     for name in sorted(Op.registry):
         for seed in seeds:
             rng = np.random.default_rng(seed)
-            plain = example_graph(Op.registry[name].example(rng))
-            samples = [random_inputs(plain, rng) for _ in range(2)]
-            stem = f"{name.lower()}_{seed}_"
-            graphs.append(_prefixed(quantized(plain, samples), stem))
-            floats.append([{f"{stem}{x}": v for x, v in s.items()} for s in samples])
+            graph, samples = _instance(Op.registry[name].example(rng), rng, f"{name}_{seed}_")
+            graphs.append(graph)
+            floats.append(samples)
+    _compare(graphs, floats, board_name, folder, arm)
+
+
+def _instance(
+    example: Example, rng: np.random.Generator, stem: str
+) -> tuple[Graph, list[dict[str, Array]]]:
+    """The quantised graph of an example, tensors named after `stem`, and two float samples."""
+    plain, stem = example_graph(example), stem.lower()
+    samples = [random_inputs(plain, rng) for _ in range(2)]
+    renamed = [{f"{stem}{x}": v for x, v in s.items()} for s in samples]
+    return _prefixed(quantized(plain, samples), stem), renamed
+
+
+def _compare(
+    graphs: Sequence[Graph],
+    floats: Sequence[list[dict[str, Array]]],
+    board_name: str,
+    folder: Path,
+    arm: Path | None = None,
+) -> dict[str, Choice]:
+    """Run all graphs in one firmware against their oracles; returns the kernels taken."""
+    board = load_board(board_name)
     graph = _joined(graphs)
     target = Target(board.isa, arm is not None)
     choices = select_kernels(graph, target)
@@ -125,6 +144,7 @@ def _run(seeds: Sequence[int], board_name: str, folder: Path, arm: Path | None =
         _check_outputs(graph, simulate(graph, sample), output)
     for layer, dump in zip(code.layers, result.dumps[0], strict=True):
         _check_guards(layer.op, [n for _, n in layer.outputs], dump)
+    return choices
 
 
 def _scratch(layer, plan: Plan) -> tuple[tuple[int, int], ...]:

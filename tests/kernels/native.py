@@ -96,6 +96,20 @@ class LogSoftmaxParams(Structure):
     )
 
 
+class ResizeLinearParams(Structure):
+    _fields_ = (
+        ("outer", c_int32),
+        ("height", c_int32),
+        ("middle", c_int32),
+        ("width", c_int32),
+        ("inner", c_int32),
+        ("output_height", c_int32),
+        ("output_width", c_int32),
+        ("rows", POINTER(c_int32)),
+        ("columns", POINTER(c_int32)),
+    )
+
+
 def tile(height_width: Sequence[int]) -> Tile:
     """The C tile of a (height, width) pair."""
     return Tile(w=height_width[1], h=height_width[0])

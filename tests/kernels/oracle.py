@@ -103,6 +103,17 @@ def average_codes(x: Codes, out: Pair, kernel: Pair, stride: Pair, padding: Pair
     return np.sign(total) * ((np.abs(total) + count // 2) // count)
 
 
+def resize_linear(x: Codes, rows: Wide, columns: Wide) -> Codes:
+    """[outer, H, middle, W, inner] at positions in 1/4096 cell, halves up."""
+    total = x.astype(np.int64)
+    for axis, where in ((1, rows), (3, columns)):
+        cells = [np.minimum(where // 4096 + i, x.shape[axis] - 1) for i in (0, 1)]
+        weight = (where % 4096).reshape(-1, *[1] * (4 - axis))
+        first, second = (np.take(total, c, axis) for c in cells)
+        total = (4096 - weight) * first + weight * second
+    return ((total + 2**23) // 2**24).astype(np.int8)
+
+
 def add_terms(
     a: Codes, b: Codes, first: tuple[int, int, int], second: tuple[int, int, int], left_shift: int
 ) -> tuple[Wide, Wide]:

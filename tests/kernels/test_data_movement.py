@@ -1,40 +1,110 @@
-"""Transpose, pad and block copy against numpy."""
+"""Copies, padding and linear interpolation against numpy."""
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from tests.kernels import oracle
 from tests.kernels.cases import codes, fuzz, generator
-from tests.kernels.native import ARGUMENT_ERROR, Dims, ints
+from tests.kernels.native import ARGUMENT_ERROR, Dims, ResizeLinearParams, ints
 
 shapes = st.integers(1, 6).flatmap(lambda r: st.lists(st.integers(1, 4), min_size=r, max_size=r))
 
 
+def rows(shape):
+    """Distance of neighbours along each axis."""
+    return [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
+
+
 @fuzz(generator(), shapes, st.randoms(use_true_random=False))
-def test_transpose_is_numpys(glue, rng, shape, random):
+def test_strided_copy_transposes(glue, rng, shape, random):
     permutation = random.sample(range(len(shape)), len(shape))
-    x = codes(rng, *shape)
-    got = glue.run(
-        "glue_transpose_s8", x, ints(shape), ints(permutation), len(shape), ..., size=x.size
-    )
+    x, steps = codes(rng, *shape), rows(shape)
+    dims, moved = ints([shape[p] for p in permutation]), ints([steps[p] for p in permutation])
+    got = glue.run("glue_strided_copy_s8", x, dims, moved, len(shape), 1, ..., size=x.size)
     np.testing.assert_array_equal(got, x.transpose(permutation).ravel())
 
 
+@fuzz(generator(), shapes, st.integers(1, 9), st.data())
+def test_strided_copy_slices_backwards_and_repeats(glue, rng, shape, block, data):
+    x = codes(rng, *shape, block)
+    window = [data.draw(st.sampled_from([1, 2, -1, -2, 0])) for _ in shape]
+    counts = [-(-n // abs(w)) if w else data.draw(st.integers(1, 3)) for n, w in zip(
+        shape, window, strict=True)]  # fmt: skip
+    steps = [s * w * block for s, w in zip(rows(shape), window, strict=True)]
+    start = [n - 1 if w < 0 else 0 for n, w in zip(shape, window, strict=True)]
+    offset = int(np.dot(start, rows(shape))) * block
+    grid = np.ix_(*(s + w * np.arange(c) for s, w, c in zip(start, window, counts, strict=True)))
+    expected = x[grid].ravel()
+    got = glue.run(
+        "glue_strided_copy_s8", x.ravel()[offset:], ints(counts), ints(steps), len(shape), block,
+        ..., size=expected.size,
+    )  # fmt: skip
+    np.testing.assert_array_equal(got, expected)
+
+
+@fuzz(generator(), shapes, st.integers(1, 9))
+def test_indexed_copy_is_numpys_open_mesh(glue, rng, shape, block):
+    x = codes(rng, *shape, block)
+    chosen = [rng.integers(0, n, rng.integers(1, 5)) for n in shape]
+    offsets = np.concatenate([i * s * block for i, s in zip(chosen, rows(shape), strict=True)])
+    expected = x[np.ix_(*chosen)].ravel()
+    got = glue.run(
+        "glue_indexed_copy_s8", x, ints([len(i) for i in chosen]), ints(offsets), len(shape), block,
+        ..., size=expected.size,
+    )  # fmt: skip
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("function", ["glue_strided_copy_s8", "glue_indexed_copy_s8"])
 @pytest.mark.parametrize(
-    ("dims", "permutation"),
-    [
-        ([2, 2], [0, 0]),
-        ([2, 2], [0, 2]),
-        ([2, 2], [-1, 0]),
-        ([2, 0], [0, 1]),
-        ([], []),
-        ([1] * 7, range(7)),
-    ],
+    ("dims", "block"), [([2, 0], 1), ([-1], 1), ([], 1), ([1] * 9, 1), ([2, 2], 0)]
 )
-def test_transpose_refuses(glue, dims, permutation):
+def test_copies_refuse(glue, function, dims, block):
     x = np.zeros(8, np.int8)
-    status = glue.call("glue_transpose_s8", x, ints(dims), ints(permutation), len(dims), x.copy())
-    assert status == ARGUMENT_ERROR
+    arguments = [x, ints(dims), ints([0] * 20), len(dims), block, x.copy()]
+    assert glue.call(function, *arguments) == ARGUMENT_ERROR
+
+
+def positions(rng, size):
+    """Positions in 1/4096 cell, ascending or not, with whole ones and both ends among them."""
+    found = rng.integers(0, 4096 * (size - 1) + 1, rng.integers(1, 7))
+    whole = rng.integers(0, size, len(found)) * 4096
+    return np.where(rng.integers(0, 3, len(found)) == 0, whole, found)
+
+
+@fuzz(generator(), st.lists(st.integers(1, 5), min_size=5, max_size=5))
+def test_linear_resize_is_the_exact_mean_of_four_cells(glue, rng, shape):
+    x = codes(rng, *shape)
+    ys, xs = positions(rng, shape[1]), positions(rng, shape[3])
+    parameters = ResizeLinearParams(*shape, len(ys), len(xs), ints(ys), ints(xs))
+    expected = oracle.resize_linear(x, ys, xs).ravel()
+    got = glue.run("glue_resize_linear_s8", parameters, x, ..., size=expected.size)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_linear_resize_rounds_halves_up_and_reaches_the_extremes(glue):
+    x = np.array([-128, -127, 127, 126], np.int8)
+    where = ints([0, 2048, 4096, 2 * 4096, 2 * 4096 + 2048, 3 * 4096])
+    parameters = ResizeLinearParams(1, 1, 1, 4, 1, 1, 6, ints([0]), where)
+    got = glue.run("glue_resize_linear_s8", parameters, x, ..., size=6)
+    np.testing.assert_array_equal(got, [-128, -127, -127, 127, 127, 126])
+
+
+@pytest.mark.parametrize("field", ["outer", "height", "middle", "width", "inner"])
+def test_linear_resize_refuses_empty_tensors(glue, field):
+    parameters = ResizeLinearParams(1, 1, 1, 1, 1, 1, 1, ints([0]), ints([0]))
+    setattr(parameters, field, 0)
+    x = np.zeros(1, np.int8)
+    assert glue.call("glue_resize_linear_s8", parameters, x, x.copy()) == ARGUMENT_ERROR
+
+
+@pytest.mark.parametrize("where", [-1, 2 * 4096])
+def test_linear_resize_refuses_positions_outside(glue, where):
+    x = np.zeros(4, np.int8)
+    for ys, xs in (([where], [0]), ([0], [where])):
+        parameters = ResizeLinearParams(1, 2, 1, 2, 1, 1, 1, ints(ys), ints(xs))
+        assert glue.call("glue_resize_linear_s8", parameters, x, x.copy()) == ARGUMENT_ERROR
 
 
 quads = st.lists(st.integers(0, 3), min_size=4, max_size=4)

@@ -124,9 +124,7 @@ class HostModel:
         for index, x in enumerate(self.graph.inputs):
             self._port("input", index, x)[...] = codes[x]
         assert self._library.model_run() == 0
-        return {
-            y: self._port("output", i, y).copy() for i, y in enumerate(self.graph.outputs)
-        }
+        return {y: self._port("output", i, y).copy() for i, y in enumerate(self.graph.outputs)}
 
 
 __all__ = [

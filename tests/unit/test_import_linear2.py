@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.unit.import_oracle import agree, kinds, model, node, normal
 from toolchain.errors import InputRefused
+from toolchain.frontend.norms import recognise_norms
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
@@ -207,3 +208,178 @@ def test_a_reduction_over_space_needs_no_transpose():
         )
     )
     assert kinds(graph).count("Transpose") == 1  # of the input
+
+
+@pytest.mark.parametrize("axis", [-1, 1, 2, 3])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("epsilon", [1e-5, 0.5])
+def test_layer_normalization_from_any_axis(axis, bias, epsilon):
+    shape = (1, 3, 4, 5)
+    constants = {"s": normal(*shape[axis:])}
+    if bias:
+        constants["b"] = normal(*shape[axis:], seed=1)
+    proto = node("LayerNormalization", ["x", *constants], axis=axis, epsilon=epsilon)
+    graph = agree(model(proto, x=shape, opset=17, **constants))
+    assert kinds(graph).count("Normalize") == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 5), (1, 3, 4, 5)])
+@pytest.mark.parametrize("alike", [True, False])
+def test_instance_normalization(shape, alike):
+    scale = np.ones(3, np.float32) if alike else normal(3)
+    shift = np.zeros(3, np.float32) if alike else normal(3, seed=1)
+    agree(model(node("InstanceNormalization", "x s b"), x=shape, s=scale, b=shift))
+
+
+@pytest.mark.parametrize("opset", [18, 21])
+@pytest.mark.parametrize("shape", [(1, 6, 5), (1, 6, 4, 5)])
+@pytest.mark.parametrize("groups", [1, 2, 6])
+def test_group_normalization(opset, shape, groups):
+    size = groups if opset == 18 else 6
+    proto = node("GroupNormalization", "x s b", num_groups=groups)
+    agree(model(proto, x=shape, opset=opset, s=normal(size), b=normal(size, seed=1)))
+
+
+@pytest.mark.parametrize("axes", [None, [0, 2, 3], [2, 3], [1, 2, 3], [3], [1]])
+def test_mean_variance_normalization(axes):
+    attributes = {} if axes is None else {"axes": axes}
+    agree(model(node("MeanVarianceNormalization", "x", **attributes), x=(1, 3, 4, 5)))
+
+
+@pytest.mark.parametrize("axis", [1, 2, -1])
+def test_lp_normalization(axis):
+    agree(model(node("LpNormalization", "x", axis=axis, p=2), x=(1, 3, 5)))
+
+
+@pytest.mark.parametrize("axis", [-1, 1])
+def test_rms_normalization(axis):
+    shape = (1, 3, 5)
+    proto = node("RMSNormalization", "x s", axis=axis)
+    agree(model(proto, x=shape, opset=23, s=normal(*shape[axis:])))
+
+
+def test_exported_group_norm_is_one_operator():
+    nodes = [
+        node("Conv", "x w", "c"),
+        node("Reshape", "c groups", "r"),
+        node("InstanceNormalization", "r one zero", "n"),
+        node("Reshape", "n back", "m"),
+        node("Mul", "m gain", "g"),
+        node("Add", "g bias", "a"),
+        node("Relu", "a"),
+    ]
+    graph = agree(
+        model(
+            *nodes, x=(1, 3, 6, 5), w=normal(4, 3, 3, 3), groups=np.array([0, 2, -1]),
+            back=np.array([1, 4, 4, 3]), one=np.ones(2), zero=np.zeros(2),
+            gain=normal(4, 1, 1), bias=normal(4, 1, 1, seed=1),
+        )
+    )  # fmt: skip
+    assert [k for k in kinds(graph) if k not in ("Transpose", "Reshape")] == ["Conv2D", "Normalize"]
+    assert kinds(graph).count("Transpose") == 2  # of the input and the output
+
+
+def written_out(axes, opset, square, divide, *, twice=False, mean=True):
+    """Nodes and constants of (x - mean) / sqrt(variance + epsilon), result "n"."""
+    by_input = opset >= 18
+    reduce = {} if by_input else {"axes": axes}
+    names = " axes" if by_input else ""
+    constants = {"two": 2.0, "eps": 1e-3} | ({"axes": np.array(axes)} if by_input else {})
+    nodes, centre = [], "x"
+    if mean:
+        nodes += [node("ReduceMean", f"x{names}", "m", **reduce), node("Sub", "x m", "d")]
+        centre = "d"
+        if twice:
+            nodes.append(node("Sub", "x m", "e"))
+    other = "e" if twice else centre
+    nodes += [
+        node("Pow", f"{other} two", "q") if square == "Pow" else node("Mul", [other] * 2, "q"),
+        node("ReduceMean", f"q{names}", "v", **reduce),
+        node("Add", "v eps", "w"),
+        node("Sqrt", "w", "s"),
+    ]
+    if divide == "Div":
+        nodes.append(node("Div", f"{centre} s", "n"))
+    else:
+        nodes += [node("Reciprocal", "s", "r"), node("Mul", f"{centre} r", "n")]
+    return nodes, constants
+
+
+@pytest.mark.parametrize("opset", [13, 18])
+@pytest.mark.parametrize("square", ["Pow", "Mul"])
+@pytest.mark.parametrize("divide", ["Div", "Reciprocal"])
+@pytest.mark.parametrize(("twice", "mean"), [(False, True), (True, True), (False, False)])
+def test_layer_norm_written_out_is_one_operator(opset, square, divide, twice, mean):
+    nodes, constants = written_out([-1], opset, square, divide, twice=twice, mean=mean)
+    nodes += [node("Mul", "n gain", "g"), node("Add", "g bias")]
+    constants |= {"gain": normal(7), "bias": normal(7, seed=1)}
+    graph = agree(model(*nodes, x=(1, 5, 7), opset=opset, **constants))
+    assert kinds(graph) == ["Normalize"]
+
+
+def test_instance_norm_written_out_is_one_operator():
+    nodes, constants = written_out([2, 3], 13, "Mul", "Div")
+    nodes += [node("Mul", "n gain", "g"), node("Add", "g bias")]
+    constants |= {"gain": normal(3, 1, 1), "bias": normal(3, 1, 1, seed=1)}
+    graph = agree(model(*nodes, x=(1, 3, 5, 7), **constants))
+    assert [k for k in kinds(graph) if k not in ("Transpose", "Reshape")] == ["Normalize"]
+
+
+def test_unit_length_written_out_is_one_operator():
+    nodes = [
+        node("ReduceL2", "x", "l", axes=[1], keepdims=1),
+        node("Clip", ["l", "tiny"], "c"),
+        node("Expand", "c shape", "e"),
+        node("Div", "x e"),
+    ]
+    proto = model(*nodes, x=(1, 7), tiny=1e-12, shape=np.array([1, 7]))
+    assert kinds(agree(proto)) == ["Normalize"]
+
+
+@pytest.mark.parametrize("change", ["axes", "epsilon twice", "other"])
+def test_what_only_looks_like_a_layer_norm_is_not_taken_for_one(change):
+    nodes, constants = written_out([-1], 13, "Mul", "Div")
+    if change == "axes":
+        nodes[3] = node("ReduceMean", "q", "v", axes=[1])
+    elif change == "epsilon twice":
+        constants["eps"] = np.array([1e-3, 1e-2])
+    else:
+        nodes[1] = node("Sub", "z m", "d")
+    found = recognise_norms(
+        model(*nodes, inputs={"x": (1, 2, 2), "z": (1, 2, 2)}, outputs="n", **constants)
+    )
+    if change == "epsilon twice":
+        assert [n.op_type for n in found] == [n.op_type for n in nodes]
+    else:  # the differences are divided by their own root mean square
+        attributes = {a.name: a for a in found[-1].attribute}
+        assert list(found[-1].input) == ["d"]
+        assert attributes["subtract_mean"].i == 0
+
+
+def test_factors_before_a_product_join_it_through_views():
+    nodes = [
+        node("Mul", "q root", "qs"),
+        node("Reshape", "qs heads", "qr"),
+        node("Transpose", "qr", "qt", perm=[0, 2, 1, 3]),
+        node("MatMul", "qt k"),
+    ]
+    graph = agree(
+        model(
+            *nodes,
+            inputs={"q": (1, 5, 8), "k": (1, 2, 4, 6)},
+            heads=np.array([1, 5, 2, 4]),
+            root=0.5,
+        )
+    )
+    assert kinds(graph) == ["Reshape", "MatMul"]
+
+
+@pytest.mark.parametrize("factor", [-0.5, 0.0])
+def test_factors_that_are_not_positive_stay_outside(factor):
+    proto = model(
+        node("Mul", "a c", "s"),
+        node("MatMul", "s b"),
+        inputs={"a": (1, 3, 4), "b": (1, 4, 2)},
+        c=factor,
+    )
+    assert kinds(agree(proto)) == ["Unary", "MatMul"]

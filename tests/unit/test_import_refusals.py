@@ -1,7 +1,9 @@
 """What cannot be converted is refused with the node and the reason, never with another error."""
 
+import re
+from contextlib import suppress
+
 import numpy as np
-import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from onnx import TensorProto, helper
 
 from tests.unit.import_oracle import model, node, normal
 from toolchain import passes
-from toolchain.errors import InputRefused, ToolchainError
+from toolchain.errors import InputRefused
 from toolchain.frontend.inputs import model_inputs
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
@@ -26,7 +28,7 @@ W = normal(4, 3, 3, 3)
 CASES = {
     "an unknown operator": (node("NonZero", "x"), {}, "this operator is not supported"),
     "another domain": (
-        helper.make_node("Gelu", ["x"], ["y"], name="n_y", domain="com.microsoft"),
+        helper.make_node("Frobnicate", ["x"], ["y"], name="n_y", domain="nowhere"),
         {}, "this operator is not supported",
     ),
     "a filter computed at run time": (node("Conv", "x x"), {}, "filter .* computed at run time"),
@@ -53,7 +55,8 @@ CASES = {
         node("MaxPool", "x", kernel_shape=[2, 2], pads=[2, 0, 0, 0]), {}, "smaller than the kernel",
     ),
     "batch normalisation in training mode": (
-        node("BatchNormalization", "x s s s s", training_mode=1), {"s": np.ones(3)}, "training mode",
+        node("BatchNormalization", "x s s s s", training_mode=1),
+        {"s": np.ones(3)}, "training mode",
     ),
     "batch normalisation of another width": (
         node("BatchNormalization", "x s s s s"), {"s": np.ones(6)}, "6 values",
@@ -61,8 +64,8 @@ CASES = {
     "dropout in training mode": (
         node("Dropout", "x r t"), {"r": np.float32(0.5), "t": np.array(True)}, "training mode",
     ),
-    "reflective padding": (
-        node("Pad", "x p", mode="reflect"), {"p": np.ones(8, np.int64)}, "reflect",
+    "an unknown kind of padding": (
+        node("Pad", "x p", mode="magic"), {"p": np.ones(8, np.int64)}, "magic",
     ),
     "an axis there is not": (node("Concat", "x x", axis=4), {}, "axis 4"),
     "a softmax axis there is not": (node("Softmax", "x", axis=-5), {}, "axis -5"),
@@ -76,12 +79,8 @@ CASES = {
     "a squeeze of a larger axis": (
         node("Squeeze", "x a"), {"a": np.array([1])}, "size is not 1",
     ),
-    "division of two tensors": (node("Div", "x x"), {}, "divisor must be a constant|two tensors"),
-    "broadcast of two tensors": (
-        node("Mul", "x g"), {}, "broadcast",
-    ),
     "a cast to integers": (node("Cast", "x", to=7), {}, "cast to integers"),
-    "a constant on the left of MatMul": (node("MatMul", "w x"), {"w": W}, "constant on the left"),
+    "matrices that do not fit": (node("MatMul", "x w"), {"w": normal(5, 4)}, "not fit"),
     "weights that are not numbers": (
         node("Conv", "x w"), {"w": np.full((4, 3, 3, 3), np.nan)}, "NaN or infinity",
     ),
@@ -95,18 +94,17 @@ def test_r21_refused_with_the_node_and_the_reason(case):
     error = refusal(model(*nodes, opset=17, **constants))
     assert error.where == "n_y"
     assert f"{bad.op_type} 'n_y'" in error.reason
-    import re
-
     assert re.search(reason, f"{error.reason} {error.hint}"), error.reason
 
 
 def test_r21_all_unsupported_nodes_are_in_one_message():
     nodes = [
-        node("Erf", "x", "a"), node("Conv", "a w", "b"), node("LRN", "b", "c", size=3),
-        node("Relu", "c", "d"), node("Conv", "d w2", "e", group=2), node("Celu", "e"),
+        node("Bernoulli", "x", "a"), node("Conv", "a w", "b"), node("LRN", "b", "c", size=3),
+        node("Relu", "c", "d"), node("Pad", "d p", "e", mode="magic"),
+        node("RandomNormalLike", "e"),
     ]  # fmt: skip
-    error = refusal(model(*nodes, w=W, w2=normal(4, 2, 3, 3)))
-    for name in ("Erf 'n_a'", "LRN 'n_c'", "Conv 'n_e'", "Celu 'n_y'"):
+    error = refusal(model(*nodes, opset=17, w=W, p=np.ones(8, np.int64)))
+    for name in ("Bernoulli 'n_a'", "LRN 'n_c'", "Pad 'n_e'", "RandomNormalLike 'n_y'"):
         assert name in error.reason
     assert "n_b" not in error.reason
     assert error.reason.startswith("4 nodes")
@@ -157,7 +155,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
             load_model(path)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(position=st.integers(0, 10**6), byte=st.integers(0, 255))
 def test_a_damaged_byte_never_ends_in_another_error(position, byte, tmp_path_factory):
     nodes = [
@@ -170,10 +168,8 @@ def test_a_damaged_byte_never_ends_in_another_error(position, byte, tmp_path_fac
     data[position % len(data)] = byte
     path = tmp_path_factory.mktemp("damaged") / "model.onnx"
     path.write_bytes(data)
-    try:
+    with suppress(InputRefused):
         passes.run(read(load_model(path), "m").graph)
-    except InputRefused:
-        pass
 
 
 def test_r15_a_symbolic_batch_is_taken_as_one_and_said_once():
@@ -211,7 +207,7 @@ def test_an_input_without_a_shape_needs_one():
     assert read(proto, "m", {"x": (1, 4)}).inputs[0].shape == (1, 4)
 
 
-@pytest.mark.parametrize("kind", ["FLOAT16", "INT8", "INT64", "DOUBLE", "STRING", "BFLOAT16"])
+@pytest.mark.parametrize("kind", ["FLOAT16", "INT16", "INT64", "DOUBLE", "STRING", "BFLOAT16"])
 def test_inputs_of_other_types_are_refused_by_name(kind):
     proto = model(node("Relu", "x"))
     proto.graph.input[0].type.tensor_type.elem_type = getattr(TensorProto, kind)
@@ -249,14 +245,67 @@ NONSENSE = st.one_of(
     st.lists(st.floats(-2, 2), min_size=1, max_size=3),
 )
 ATTRIBUTES = (
-    "axis axes kernel_shape pads strides dilations group auto_pad ceil_mode perm keepdims alpha "
-    "beta transA transB min max mode value epsilon to allowzero training_mode count_include_pad"
-).split()
+    "axis",
+    "axes",
+    "kernel_shape",
+    "pads",
+    "strides",
+    "dilations",
+    "group",
+    "auto_pad",
+    "ceil_mode",
+    "perm",
+    "keepdims",
+    "alpha",
+    "beta",
+    "transA",
+    "transB",
+    "min",
+    "max",
+    "mode",
+    "value",
+    "epsilon",
+    "to",
+    "allowzero",
+    "training_mode",
+    "count_include_pad",
+)
 OPERATORS = (
-    "Conv Gemm MatMul BatchNormalization Relu Clip Sigmoid Tanh Add Sub Mul Div MaxPool "
-    "AveragePool GlobalAveragePool ReduceMean Flatten Reshape Squeeze Unsqueeze Transpose Pad "
-    "Concat Softmax LogSoftmax Identity Dropout Constant Cast Shape Gather Slice Erf Loop"
-).split()
+    "Conv",
+    "Gemm",
+    "MatMul",
+    "BatchNormalization",
+    "Relu",
+    "Clip",
+    "Sigmoid",
+    "Tanh",
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "MaxPool",
+    "AveragePool",
+    "GlobalAveragePool",
+    "ReduceMean",
+    "Flatten",
+    "Reshape",
+    "Squeeze",
+    "Unsqueeze",
+    "Transpose",
+    "Pad",
+    "Concat",
+    "Softmax",
+    "LogSoftmax",
+    "Identity",
+    "Dropout",
+    "Constant",
+    "Cast",
+    "Shape",
+    "Gather",
+    "Slice",
+    "Erf",
+    "Loop",
+)
 
 
 @st.composite
@@ -286,11 +335,8 @@ def nonsense_graphs(draw):
     return model(*nodes, x=shape, outputs=outputs[0], opset=opset, **constants)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(nonsense_graphs())
 def test_r21_nonsense_ends_in_a_refusal_or_a_graph_that_verifies(proto):
-    try:
+    with suppress(InputRefused):
         passes.run(read(proto, "m").graph)
-    except ToolchainError as error:
-        assert isinstance(error, InputRefused), error
-        assert error.reason

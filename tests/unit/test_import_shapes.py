@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import helper
 
 from tests.unit.import_oracle import agree, kinds, model, node, normal
 
 SHAPE = (1, 3, 4, 6)
+
+
+ZERO = helper.make_tensor("v", 7, [1], [0])
 
 
 def ints(*values: int):
@@ -187,7 +191,7 @@ def test_r22_shape_with_start_and_end_slices_and_arithmetic_fold_away():
 
 def test_r22_pads_from_constant_of_shape_and_slices_fold_away():
     nodes = [
-        node("ConstantOfShape", "n", "z", value=__import__("onnx").helper.make_tensor("v", 7, [1], [0])),
+        node("ConstantOfShape", "n", "z", value=ZERO),
         node("Concat", "p z", "q", axis=0), node("Reshape", "q two", "r"),
         node("Slice", "r s0 e0 a0 st", "w"), node("Transpose", "w", "v", perm=[1, 0]),
         node("Reshape", "v minus", "u"), node("Pad", "x u"),

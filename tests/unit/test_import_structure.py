@@ -23,10 +23,8 @@ def saved(proto: onnx.ModelProto, folder: Path) -> Path:
 def test_r16_a_small_net_at_every_opset_from_7_to_23(opset, tmp_path):
     axes = {"axes": [2, 3]} if opset < 18 else {}
     mean = node("ReduceMean", "p a" if opset >= 18 else "p", "g", keepdims=0, **axes)
-    if opset < 11:
-        clip = node("Clip", "c", "k", min=-1.0, max=4.0)
-    else:
-        clip = node("Clip", "c lo hi", "k")
+    bounds = {"min": -1.0, "max": 4.0} if opset < 11 else {}
+    clip = node("Clip", "c lo hi" if opset >= 11 else "c", "k", **bounds)
     nodes = [
         node("Conv", "x w b", "c0", auto_pad="SAME_UPPER", strides=[2, 2]),
         node("BatchNormalization", "c0 s o m v", "c"), clip,

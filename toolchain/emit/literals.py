@@ -101,4 +101,4 @@ def unique_identifiers(texts: Iterable[str]) -> list[str]:
 def comment(text: str) -> str:
     """Any text on one line that cannot end a comment, splice lines or form a trigraph."""
     plain = "".join(c if c.isascii() and c.isprintable() else "?" for c in text)
-    return plain.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")
+    return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", plain.replace("\\", "/"))

@@ -115,6 +115,7 @@ class _Writer:
         offset = self.plan.scratch_offsets.get(op.y)
         context: dict[str, Any] = {
             **op.arguments(self.graph.types),
+            "kernel": choice.kernel.name,
             "inputs": inputs,
             "outputs": outputs,
             "x": inputs[0],

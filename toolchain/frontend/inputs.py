@@ -7,7 +7,7 @@ from onnx import ModelProto, TensorProto, ValueInfoProto
 
 from toolchain.errors import InputRefused
 
-_TYPES = {TensorProto.FLOAT: "float32", TensorProto.INT8: "int8", TensorProto.UINT8: "uint8"}
+_TYPES: dict[int, str] = {TensorProto.FLOAT: "float32", TensorProto.INT8: "int8", TensorProto.UINT8: "uint8"}
 """Element types of inputs: real values, or the codes of a quantised model."""
 
 
@@ -62,7 +62,7 @@ def _check_type(info: ValueInfoProto) -> None:
         raise InputRefused("read", info.name, "this input is not a tensor", "tensors are supported")
     number = info.type.tensor_type.elem_type
     if number not in _TYPES:
-        names = {number: name.lower() for name, number in TensorProto.DataType.items()}
+        names = {int(number): name.lower() for name, number in TensorProto.DataType.items()}
         raise InputRefused(
             "read",
             info.name,

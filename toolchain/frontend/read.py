@@ -12,6 +12,7 @@ from toolchain.errors import InputRefused
 from toolchain.frontend.constants import fold, initializers
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import opsets
+from toolchain.frontend.norms import recognise_norms
 from toolchain.ir import IMPORTERS, Builder, Graph, Node, TensorType, Unsupported, verify
 from toolchain.ops.reshape import Reshape
 
@@ -54,7 +55,7 @@ def read(
     specs, notes = model_inputs(model, shapes)
     kept, left_out = _outputs(model, outputs)
     reader = _Reader(model, specs)
-    reader.read(_needed(model, kept))
+    reader.read(_needed(recognise_norms(model), kept))
     if reader.problems:
         raise _refusal(reader.problems)
     reader.name_outputs(kept)
@@ -183,14 +184,21 @@ def _outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[
         if name not in floats
     ]
     if not floats:
-        raise InputRefused("read", ", ".join(infos), "the model has no output of float tensors")
+        makers = {y: node.op_type for node in model.graph.node for y in node.output}
+        made = ", ".join(f"{name} by {makers.get(name, 'no node')}" for name in infos)
+        raise InputRefused(
+            "read",
+            "",
+            f"no output holds real values ({made})",
+            "export the scores; the firmware's user takes the largest",
+        )
     return [name for name in infos if name in floats], notes
 
 
-def _needed(model: ModelProto, outputs: Sequence[str]) -> list[NodeProto]:
+def _needed(given: Sequence[NodeProto], outputs: Sequence[str]) -> list[NodeProto]:
     """The nodes the outputs depend on, in the model's order."""
     wanted, nodes = set(outputs), []
-    for node in reversed(model.graph.node):
+    for node in reversed(given):
         if wanted & set(node.output):
             nodes.append(node)
             wanted.update(x for x in node.input if x)

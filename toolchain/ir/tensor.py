@@ -76,15 +76,18 @@ class TensorType:
 class Origin:
     """Where a tensor's float value is in the ONNX model.
 
-    The value is transposed by `perm` and reshaped; of its last axis only `channels` are left.
+    The value is seen under the shape `kept`, transposed by `perm` and reshaped; of its last axis
+    only `channels` are left.
     """
 
     tensor: str
     perm: tuple[int, ...] | None = None
     channels: tuple[int, ...] | None = None
+    kept: tuple[int, ...] | None = None
 
     def view(self, value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         """The ONNX tensor's value in this tensor's own layout and shape."""
+        value = value if self.kept is None else value.reshape(self.kept)
         arranged = value if self.perm is None else value.transpose(self.perm)
         if self.channels is not None:
             arranged = arranged[..., list(self.channels)]

@@ -1,4 +1,4 @@
-"""What Add, Sub and Mul share: which form a node takes, and constant operands."""
+"""What Add, Sub, Mul and Div share: which form a node takes, and constant operands."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,11 +13,12 @@ from toolchain.ir import (
     Lowered,
     Node,
     Op,
+    Quant,
     TensorType,
     Types,
     Unsupported,
 )
-from toolchain.ir.fixedpoint import quant_from_range, quantize
+from toolchain.ir.fixedpoint import dequantize, quant_from_range, quantize
 from toolchain.ops.depthwise import emit_affine
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.unary import emit_unary
@@ -33,7 +34,7 @@ def import_binary(
 
     1. One operand a constant scalar: a unary function (one table).
     2. One operand a constant along a single axis: a per-channel affine function.
-    3. Otherwise both operands are tensors of one shape; a constant is expanded to it.
+    3. Otherwise both operands are tensors that broadcast.
     A tensor of fewer dimensions than the other operand first gets leading ones.
 
     Args:
@@ -46,7 +47,7 @@ def import_binary(
     values = [b.value(node.input(i)) for i in (0, 1)]
     if values[0] is not None and values[1] is not None:
         raise Unsupported("both operands are constants that could not be folded")
-    node = _of_one_rank(node, b)
+    node = of_one_rank(node, b)
     for index, value in enumerate(values):
         if value is None:
             continue
@@ -63,21 +64,23 @@ def import_binary(
             pin = b.pin(node.input(index), 0) if bias is flat else None
             emit_affine(node, b, x, node.outputs[0], axis, gain, bias, pin)
             return
-    _emit_tensors(node, b, op)
+    emit_tensors(node, b, op)
 
 
-def _of_one_rank(node: Node, b: Builder) -> Node:
+def of_one_rank(node: Node, b: Builder) -> Node:
     """The node with views of its tensors that have as many dimensions as the result."""
-    rank = max(len(b.shape(node.input(i))) for i in (0, 1))
-    inputs = []
-    for name in node.inputs[:2]:
-        shape = b.shape(name)
-        if b.value(name) is None and len(shape) < rank:
-            view = (1,) * (rank - len(shape)) + shape
-            known = b.origins.get(name)
-            name = b.emit(Reshape(node.name, (name,), (b.fresh(f"{name}.ranked"),), view), known)
-        inputs.append(name)
-    return replace(node, inputs=tuple(inputs))
+    names = [name for name in node.inputs if name]
+    rank = max(len(b.shape(name)) for name in names)
+    return replace(node, inputs=tuple(_of_rank(node, b, name, rank) for name in names))
+
+
+def _of_rank(node: Node, b: Builder, name: str, rank: int) -> str:
+    shape = b.shape(name)
+    if b.value(name) is not None or len(shape) == rank:
+        return name
+    view = (1,) * (rank - len(shape)) + shape
+    known = b.origins.get(name)
+    return b.emit(Reshape(node.name, (name,), (b.fresh(f"{name}.ranked"),), view), known)
 
 
 def _only_axis(value: Array, shape: tuple[int, ...]) -> int | None:
@@ -89,21 +92,38 @@ def _only_axis(value: Array, shape: tuple[int, ...]) -> int | None:
     return axes[0]
 
 
-def _emit_tensors(node: Node, b: Builder, op: type[Op]) -> None:
-    shapes = [b.shape(node.input(i)) for i in (0, 1)]
-    shape = np.broadcast_shapes(*shapes)
-    names = []
-    for index in (0, 1):
-        name, value = node.input(index), b.value(node.input(index))
-        if value is not None:
-            name = b.constant(name, np.broadcast_to(value, shape))
-        elif shapes[index] != shape:
-            raise Unsupported(
-                f"operands {shapes[0]} and {shapes[1]} that broadcast",
-                "both operands must have one shape, or one must be a constant",
-            )
-        names.append(name)
-    b.emit(op(node.name, tuple(names), (node.outputs[0],)))
+def emit_tensors(node: Node, b: Builder, op: type[Op]) -> None:
+    """Emit an operator on the tensors of the node, constants with leading ones if they need them.
+
+    Args:
+        node: The node, its activations of one rank.
+        b: Graph under construction.
+        op: Operator without attributes of its own.
+    """
+    rank = max(len(b.shape(name)) for name in node.inputs)
+    names = tuple(_operand(b, name, rank) for name in node.inputs)
+    b.emit(op(node.name, names, (node.outputs[0],)))
+
+
+def _operand(b: Builder, name: str, rank: int) -> str:
+    value = b.value(name)
+    if value is None:
+        return name
+    pin = b.pin(name)
+    single = pin if pin is not None and len(pin.scales) == 1 else None
+    return b.constant(name, value.reshape((1,) * (rank - value.ndim) + value.shape), single)
+
+
+def operand_quant(x: str, types: Types, constants: Constants) -> Quant:
+    """Parameters of an operand; of a constant those its model states, if its codes have 8 bits."""
+    if x not in constants:
+        return types[x].q
+    value, stated = constants[x], types[x].quant
+    if stated is not None:
+        error = np.abs(dequantize(quantize(value, stated), stated) - value).max(initial=0.0)
+        if error <= 0.51 * stated.scale:
+            return stated
+    return quant_from_range(float(value.min()), float(value.max()))
 
 
 def lower_operands(op: Op, types: Types, constants: Constants) -> Lowered:
@@ -113,9 +133,8 @@ def lower_operands(op: Op, types: Types, constants: Constants) -> Lowered:
     for index, x in enumerate(op.inputs):
         if x not in constants:
             continue
-        value = constants[x]
-        quant = quant_from_range(float(value.min()), float(value.max()))
+        quant = operand_quant(x, types, constants)
         names[x] = f"{op.y}.operand{index}"
         kind = replace(types[x], dtype=DType.INT8, quant=quant)
-        added[names[x]] = (quantize(value, quant), kind)
+        added[names[x]] = (quantize(constants[x], quant), kind)
     return Lowered(op.renamed(names), added)

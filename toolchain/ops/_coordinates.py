@@ -39,22 +39,27 @@ def _half_pixel_symmetric(cells: Floats, scale: np.float32, old: int) -> Array:
     return np.asarray(centre * (np.float32(1) - adjustment) + (cells + _HALF) / scale - _HALF)
 
 
+def _tf_half_pixel_for_nn(cells: Floats, scale: np.float32, _old: int) -> Array:
+    return np.asarray((cells + _HALF) / scale)
+
+
 COORDINATES: dict[str, Callable[[Floats, np.float32, int], Array]] = {
     "asymmetric": _asymmetric,
     "half_pixel": _half_pixel,
     "pytorch_half_pixel": _pytorch_half_pixel,
     "align_corners": _align_corners,
     "half_pixel_symmetric": _half_pixel_symmetric,
+    "tf_half_pixel_for_nn": _tf_half_pixel_for_nn,
 }
 """coordinate_transformation_mode: position in the original axis by (cells, scale, old size)."""
 
 NEAREST: dict[str, Callable[[Array], Array]] = {
     "floor": np.floor,
     "ceil": np.ceil,
-    "round_prefer_floor": lambda x: np.ceil(x - _HALF),
-    "round_prefer_ceil": lambda x: np.floor(x + _HALF),
+    "round_prefer_floor": lambda x: np.ceil(x.astype(np.float64) - 0.5),
+    "round_prefer_ceil": lambda x: np.floor(x.astype(np.float64) + 0.5),
 }
-"""nearest_mode: cell of a position."""
+"""nearest_mode: cell of a position; the halves are taken exactly, in float64."""
 
 
 def positions(mode: str, old: int, new: int, scale: float) -> Array:

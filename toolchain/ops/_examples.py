@@ -39,3 +39,12 @@ def random_window(rng: np.random.Generator, *, dilated: bool = True) -> tuple[Wi
 def normal(rng: np.random.Generator, *shape: int) -> Array:
     """Standard normal float32 values."""
     return rng.standard_normal(shape).astype(np.float32)
+
+
+def broadcast_shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Two shapes of one rank from 2 to 5: alike, or with axes of size 1 in either."""
+    result = (1, *(size(rng, 1, 7) for _ in range(int(rng.integers(1, 5)))))
+    if rng.random() < 0.4:
+        return result, result
+    first, second = (tuple(n if rng.random() < 0.7 else 1 for n in result) for _ in range(2))
+    return first, second

@@ -28,7 +28,7 @@ class Reduction:
 
 
 def read_reduction(node: Node, b: Builder) -> Reduction:
-    """Axes (an attribute first, later input 1; all when left out), keepdims, noop_with_empty_axes."""
+    """Axes (an attribute, in later opsets input 1; all when left out) and the output shape."""
     shape = b.shape(node.input(0))
     given = node.attribute("axes")
     if given is None and node.input(1):
@@ -85,13 +85,12 @@ def emit_reduction(node: Node, b: Builder, make: Make) -> None:
         perm = (*(i for i in range(len(shape)) if i not in axes), *axes)
         known = b.origins.get(x) == Origin(x)
         turned = b.fresh(f"{x}.reduced")
-        b.emit(
-            Transpose(node.name, (x,), (turned,), perm), Origin(x, perm) if known else None
-        )
+        b.emit(Transpose(node.name, (x,), (turned,), perm), Origin(x, perm) if known else None)
         x, axes = turned, tuple(range(len(shape) - len(axes), len(shape)))
         shape = b.shape(x)
     if reduced_shape(shape, axes) == wanted.shape:
         b.emit(make(x, y, axes))
         return
-    out = b.emit(make(x, b.fresh(f"{y}.kept"), axes), Origin(y))
+    kept = reduced_shape(shape, axes)
+    out = b.emit(make(x, b.fresh(f"{y}.kept"), axes), Origin(y, kept=kept))
     b.emit(Reshape(node.name, (out,), (y,), wanted.shape))

@@ -1,74 +1,90 @@
-"""The arithmetic Add and Sub share: both terms brought to one scale with 20 extra bits."""
+"""The arithmetic of sums: all terms brought to one scale with 20 extra bits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolchain.ir import Array, Op, Types
+import numpy as np
+
+from toolchain.ir import Array, Constants, Op, Types
 from toolchain.ir.fixedpoint import (
     activation_codes,
     quantize_multiplier,
     requantize,
     saturate,
 )
+from toolchain.ops._binary import operand_quant
+from toolchain.ops._broadcast import loops
 
 LEFT_SHIFT = 20
+
+Factor = tuple[int, int]
+"""(multiplier, shift)"""
 
 
 @dataclass(frozen=True, slots=True)
 class SumParameters:
-    """(multiplier, shift) of the two terms and of the result."""
+    """Factors of the terms and of the result."""
 
-    first: tuple[int, int]
-    second: tuple[int, int]
-    result: tuple[int, int]
+    terms: tuple[Factor, ...]
+    result: Factor
 
 
-def sum_parameters(op: Op, types: Types) -> SumParameters:
-    """Multipliers as in TensorFlow Lite: terms relative to twice the larger scale."""
-    a, b, y = (types[n].q.scale for n in (*op.inputs, op.y))
-    twice = 2 * max(a, b)
+def common_scale(scales: Sequence[float]) -> float:
+    """What terms are divided by: at most 1 / count each, so that their sum stays in range."""
+    return float(max(scales) * 2 ** (len(scales) - 1).bit_length())
+
+
+def sum_parameters(op: Op, types: Types, gain: float = 1.0) -> SumParameters:
+    """Factors as in TensorFlow Lite: two terms relative to twice the larger scale."""
+    scales = [types[x].q.scale for x in op.inputs]
+    unit = common_scale(scales)
     return SumParameters(
-        quantize_multiplier(a / twice),
-        quantize_multiplier(b / twice),
-        quantize_multiplier(twice / (2**LEFT_SHIFT * y)),
+        tuple(quantize_multiplier(scale / unit) for scale in scales),
+        quantize_multiplier(gain * unit / (2**LEFT_SHIFT * types[op.y].q.scale)),
     )
 
 
 def simulate_sum(
-    op: Op, types: Types, codes: tuple[Array, ...], sign: int, clamp: tuple[int, int]
+    op: Op,
+    types: Types,
+    codes: Sequence[Array],
+    signs: Sequence[int],
+    clamp: tuple[int, int],
+    gain: float = 1.0,
 ) -> Array:
-    """first + sign * second in integers.
+    """The sum of signed terms, times gain, in integers.
 
     Args:
-        op: Add or Sub.
+        op: Add, Sub or Sum.
         types: Types with quantisation.
         codes: int8 operands.
-        sign: +1 or -1.
+        signs: +1 or -1 for each.
         clamp: Bounds of the output codes.
+        gain: Factor of the sum.
     """
-    p = sum_parameters(op, types)
-    terms = []
-    for name, code, scale in zip(op.inputs, codes, (p.first, p.second), strict=True):
-        centred = code.astype("int64") - types[name].q.zero_point
-        terms.append(requantize(centred << LEFT_SHIFT, *scale))
-    total = requantize(terms[0] + sign * terms[1], *p.result) + types[op.y].q.zero_point
-    return saturate(total, *clamp)
+    p = sum_parameters(op, types, gain)
+    total = np.zeros((), np.int64)
+    for name, code, factor, sign in zip(op.inputs, codes, p.terms, signs, strict=True):
+        centred = code.astype(np.int64) - types[name].q.zero_point
+        total = total + sign * requantize(centred << LEFT_SHIFT, *factor)
+    return saturate(requantize(total, *p.result) + types[op.y].q.zero_point, *clamp)
 
 
 def sum_arguments(op: Op, types: Types, low: float | None, high: float | None) -> Mapping[str, Any]:
     """What the templates of Add and Sub print."""
     p = sum_parameters(op, types)
     return {
-        "first": p.first,
-        "second": p.second,
+        "first": p.terms[0],
+        "second": p.terms[1],
         "result": p.result,
         "left_shift": LEFT_SHIFT,
         "clamp": activation_codes(types[op.y].q, low, high),
+        "loops": loops(op, types),
     }
 
 
-def sum_output_floor(op: Op, types: Types) -> float:
+def sum_output_floor(op: Op, types: Types, constants: Constants, gain: float = 1.0) -> float:
     """Smallest output scale for which the result's left shift stays in int32."""
-    scales = [types[n].q.scale for n in op.inputs if types[n].quant is not None]
-    return 2 * max(scales, default=0.0) / 2.0**21
+    scales = [operand_quant(x, types, constants).scale for x in op.inputs]
+    return gain * common_scale(scales) / 2.0**21

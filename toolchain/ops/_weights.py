@@ -50,8 +50,8 @@ def quantize_weights(
     scales = np.where(raised, needed * (1 + 2.0**-20), scales).astype(np.float32)
     codes = np.where(dead[:, None], 0.0, flat) / scales[:, None].astype(np.float64)
     warnings = [
-        f"{node}: channel {c}: its sums with bias {bias[c]:.4g} would leave int32; its weight scale "
-        f"was raised {float(scales[c]) / natural[c]:.3g} times, which costs precision"
+        f"{node}: channel {c}: its sums with bias {bias[c]:.4g} would leave int32; its weight "
+        f"scale was raised {float(scales[c]) / natural[c]:.3g} times, which costs precision"
         for c in np.flatnonzero(raised & ~dead)
     ]
     unit = input_scale * scales.astype(np.float64)

@@ -28,6 +28,7 @@ from toolchain.ir.fixedpoint import (
     requantize,
     saturate,
 )
+from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
@@ -43,6 +44,13 @@ def _scratch(op: "Conv2D", types: Types, target: Target) -> int:
     return arm.convolve(target.isa, x, w, y, *op.window.geometry)
 
 
+def _arm_is_right(op: "Conv2D", types: Types, target: Target) -> bool:
+    """Arm's library is not known to be wrong on this shape."""
+    x, y = types[op.x].shape4, types[op.y].shape4
+    geometry = limits.Geometry(x[1:3], op.window, y[1:3])
+    return not (target.arm_library and limits.convolution(target.isa, geometry, x[3]))
+
+
 @register
 @dataclass(frozen=True, slots=True)
 class Conv2D(Op):
@@ -56,8 +64,10 @@ class Conv2D(Op):
             "arm_convolve_wrapper_s8",
             "ops/conv2d.c.j2",
             ("arm_convolve_wrapper_s8.c",),
+            when=_arm_is_right,
             scratch=_scratch,
         ),
+        Kernel("glue_convolve_s8", "ops/conv2d.c.j2", ("glue_convolve_s8.c",)),
     )
     has_activation: ClassVar[bool] = True
     channel_axis: ClassVar[int] = 0

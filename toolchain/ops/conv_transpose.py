@@ -170,15 +170,14 @@ def _window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) -> Windo
         for s, n, d, k in zip(stride, size, dilation, kernel, strict=True)
     ]
     begin, end = _cuts(node, size, stride, natural, extra)
-    lead = (1,) if rank == 1 else ()
-    none = (0,) if rank == 1 else ()
-    kernel2, stride2, dilation2 = (*lead, *kernel), (*lead, *stride), (*lead, *dilation)
-    (top, left), (bottom, right) = (*none, *begin), (*none, *end)
+    if rank == 1:  # a signal is an image of height 1
+        kernel, stride, dilation = (1, *kernel), (1, *stride), (1, *dilation)
+        begin, end = [0, *begin], [0, *end]
     return Window(
-        (kernel2[0], kernel2[1]),
-        (stride2[0], stride2[1]),
-        (top, left, bottom, right),
-        (dilation2[0], dilation2[1]),
+        (kernel[0], kernel[1]),
+        (stride[0], stride[1]),
+        (begin[0], begin[1], end[0], end[1]),
+        (dilation[0], dilation[1]),
     )
 
 

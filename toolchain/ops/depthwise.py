@@ -33,6 +33,7 @@ from toolchain.ir.fixedpoint import (
     requantize,
     saturate,
 )
+from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
 from toolchain.ops._axes import axis_of
 from toolchain.ops._channels import channels_last, restore
@@ -49,6 +50,14 @@ def _scratch(op: "DepthwiseConv2D", types: Types, target: Target) -> int:
     return arm.depthwise(target.isa, x, op.window.kernel, y, *op.window.geometry)
 
 
+def _arm_is_right(op: "DepthwiseConv2D", types: Types, target: Target) -> bool:
+    """Arm's library is not known to be wrong on this shape."""
+    x, y = types[op.x].shape4, types[op.y].shape4
+    geometry = limits.Geometry(x[1:3], op.window, y[1:3])
+    wrong = limits.depthwise(target.isa, geometry, x[3], y[3] // x[3])
+    return not (target.arm_library and wrong)
+
+
 @register
 @dataclass(frozen=True, slots=True)
 class DepthwiseConv2D(Op):
@@ -62,8 +71,10 @@ class DepthwiseConv2D(Op):
             "arm_depthwise_conv_wrapper_s8",
             "ops/depthwise.c.j2",
             ("arm_depthwise_conv_wrapper_s8.c",),
+            when=_arm_is_right,
             scratch=_scratch,
         ),
+        Kernel("glue_depthwise_conv_s8", "ops/depthwise.c.j2", ("glue_depthwise_conv_s8.c",)),
     )
     has_activation: ClassVar[bool] = True
     channel_axis: ClassVar[int] = 3

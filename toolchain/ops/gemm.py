@@ -86,16 +86,15 @@ def _one_matrix(value: Array) -> bool:
 def _constant_right(node: Node, b: Builder, matrix: Array) -> None:
     x, y = b.activation(node.input(0)), node.outputs[0]
     shape = b.shape(x)
-    vector = matrix.ndim == 1
-    matrix = matrix.reshape(-1, 1) if vector else matrix
+    columns = () if matrix.ndim == 1 else (matrix.shape[-1],)
     lead = (1,) * (matrix.ndim - max(len(shape), 2)) if matrix.ndim > 2 else ()
-    matrix = matrix.reshape(matrix.shape[-2:])
+    weights = matrix.reshape(matrix.shape[0] if matrix.ndim == 1 else matrix.shape[-2], -1).T
     pins = b.pin(node.input(1), FullyConnected.channel_axis), None
-    result = (*lead, *shape[:-1], *(() if vector else (matrix.shape[1],)))
-    if result == (*shape[:-1], matrix.shape[1]):
-        emit_dense(node, b, x, (y, Origin(y)), matrix.T, pins=pins)
+    result = (*lead, *shape[:-1], *columns)
+    if columns and not lead:
+        emit_dense(node, b, x, (y, Origin(y)), weights, pins=pins)
         return
-    out = emit_dense(node, b, x, (b.fresh(f"{y}.dense"), Origin(y)), matrix.T, pins=pins)
+    out = emit_dense(node, b, x, (b.fresh(f"{y}.dense"), Origin(y)), weights, pins=pins)
     b.emit(Reshape(node.name, (out,), (y,), result))
 
 
@@ -145,11 +144,13 @@ def _product(node: Node, b: Builder) -> None:
     """A MatMul operator; vectors become matrices and back."""
     y = node.outputs[0]
     first, second = (b.shape(node.input(i)) for i in (0, 1))
-    views = (1, *first) if len(first) == 1 else first, (*second, 1) if len(second) == 1 else second
-    names = tuple(_operand(node, b, i, views[i]) for i in (0, 1))
+    rows = first if len(first) > 1 else (1, *first)
+    columns = second if len(second) > 1 else (*second, 1)
+    names = _operand(node, b, 0, rows), _operand(node, b, 1, columns)
     op = MatMul(node.name, names, (y,))
     (shape,) = op.infer(b.types)
-    wanted = shape[:-2] + shape[-2:-1] * (len(first) > 1) + shape[-1:] * (len(second) > 1)
+    wanted = (*shape[:-2], *(shape[-2:-1] if len(first) > 1 else ()))
+    wanted = (*wanted, *(shape[-1:] if len(second) > 1 else ()))
     if wanted == shape:
         b.emit(op)
         return

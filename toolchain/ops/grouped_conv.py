@@ -46,12 +46,12 @@ class GroupedConv2D(LayerOp):
         """Group by group."""
         groups = x.shape[3] // w.shape[3]
         filters = np.split(w.astype(np.float64), groups, axis=0)
-        total = 0.0
+        total: Array = np.zeros(1)
         for ky, kx, taps in self.window.taps(x, 0):
             parts = np.split(taps.astype(np.float64), groups, axis=3)
             products = [p @ f[:, ky, kx].T for p, f in zip(parts, filters, strict=True)]
             total = total + np.concatenate(products, axis=3)
-        return np.asarray(total)
+        return total
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Geometry and clamp."""

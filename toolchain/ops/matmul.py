@@ -18,6 +18,7 @@ from toolchain.ir import (
     Quant,
     TensorType,
     Types,
+    Unsupported,
     register,
 )
 from toolchain.ir.fixedpoint import (
@@ -102,10 +103,10 @@ class MatMul(Op):
         if len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
             raise ValueError(f"matrices {a} and {b} do not fit")
         if a[-1] > MAX_DEPTH:
-            raise ValueError(f"sums of {a[-1]} products; {MAX_DEPTH} are possible")
+            raise Unsupported(f"sums of {a[-1]} products", f"up to {MAX_DEPTH} are supported")
         shape = (*np.broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1])
         if self.walk(types) is None:
-            raise ValueError(f"the batch axes of {a} and {b} broadcast in too many ways")
+            raise Unsupported(f"the batch axes of {a} and {b} broadcast in too many ways")
         return (shape,)
 
     def walk(self, types: Types) -> Walk | None:
@@ -128,8 +129,8 @@ class MatMul(Op):
         if len(merged) > BATCH_AXES:
             return None
         merged = [(1, 0, 0)] * (BATCH_AXES - len(merged)) + merged
-        sizes, s, t = zip(*merged, strict=True)
-        return Walk(sizes, (*s, *first[-2:]), (*t, second[-1], second[-2]))
+        sizes, a_steps, b_steps = (tuple(axis[i] for axis in merged) for i in range(3))
+        return Walk(sizes, (*a_steps, *first[-2:]), (*b_steps, second[-1], second[-2]))
 
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         """The product in float64."""
@@ -139,8 +140,8 @@ class MatMul(Op):
         return (clip(total, self.low, self.high).astype(np.float32),)
 
     def _product(self, a: Array, b: Array) -> Array:
-        first = a.transpose(self.a_perm or None) if self.a_perm else a
-        second = b.transpose(self.b_perm or None) if self.b_perm else b
+        first = a.transpose(self.a_perm) if self.a_perm else a
+        second = b.transpose(self.b_perm) if self.b_perm else b
         return np.asarray(first.astype(np.float64) @ second.astype(np.float64))
 
     def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
@@ -187,7 +188,8 @@ class MatMul(Op):
                 kind = replace(types[x], dtype=DType.INT8, quant=quant)
                 added[names[x]] = (quantize(constants[x], quant), kind)
         if len(self.inputs) > 2:
-            exact = np.rint(constants[self.inputs[2]] / self._unit(types, constants))
+            values = constants[self.inputs[2]].astype(np.float64)
+            exact = np.rint(values / self._unit(types, constants))
             room = 2**31 - 1 - _LARGEST * self._shapes(types)[0][-1]
             bias = np.clip(exact, -room, room).astype(np.int32)
             if np.any(exact != bias):

@@ -1,7 +1,8 @@
-"""Product of two tensors of one shape; Div by a constant."""
+"""Product of two tensors that broadcast."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,6 @@ from toolchain.ir import (
     Node,
     Op,
     Types,
-    Unsupported,
     imports,
     register,
 )
@@ -27,20 +27,28 @@ from toolchain.ir.fixedpoint import (
     requantize,
     saturate,
 )
-from toolchain.ops._binary import import_binary, lower_operands
-from toolchain.ops._examples import clip_bounds, size
+from toolchain.ops._binary import import_binary, lower_operands, operand_quant
+from toolchain.ops._broadcast import broadcast_shape, loops, same_shape
+from toolchain.ops._examples import broadcast_shapes, clip_bounds
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class Mul(Op):
-    """Inputs a and b of one shape; output a * b, clipped to [low, high]."""
+    """Inputs a and b of one rank that broadcast; output a * b, clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel(
             "arm_elementwise_mul_s8",
             "ops/mul.c.j2",
             ("arm_elementwise_mul_s8.c",),
+            when=same_shape,
+            inplace=(0, 1),
+        ),
+        Kernel(
+            "glue_broadcast_mul_s8",
+            "ops/mul_broadcast.c.j2",
+            ("glue_broadcast_mul_s8.c", "arm_elementwise_mul_s8.c"),
             inplace=(0, 1),
         ),
     )
@@ -51,8 +59,8 @@ class Mul(Op):
     high: float | None = None
 
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
-        """As the first input."""
-        return (types[self.x].shape,)
+        """The broadcast shape."""
+        return (broadcast_shape(self, types),)
 
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         """a * b, clipped."""
@@ -73,28 +81,28 @@ class Mul(Op):
         scaled = requantize(a * b, *self._multiplier(types)) + y.zero_point
         return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
 
-    def output_floor(self, types: Types, constants: Constants) -> float:  # noqa: ARG002
+    def output_floor(self, types: Types, constants: Constants) -> float:
         """Smallest output scale whose arithmetic stays in int32."""
-        scales = [types[n].q.scale for n in self.inputs if types[n].quant is not None]
-        return float(np.prod(scales)) / 2.0**13 if len(scales) == 2 else 0.0
+        return prod(operand_quant(x, types, constants).scale for x in self.inputs) / 2.0**13
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
         """A constant operand as int8 codes."""
         return lower_operands(self, types, constants)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
-        """Requantisation and clamp."""
+        """Requantisation, clamp and loops."""
         return {
             "result": self._multiplier(types),
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "loops": loops(self, types),
         }
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:
-        """Two maps."""
-        shape = (1, size(rng), size(rng), size(rng, 1, 20))
+        """Two maps that may broadcast."""
+        a, b = broadcast_shapes(rng)
         low, high = clip_bounds(rng)
-        return Example(cls("mul", ("a", "b"), ("y",), low, high), {"a": shape, "b": shape})
+        return Example(cls("mul", ("a", "b"), ("y",), low, high), {"a": a, "b": b})
 
 
 def _gain(c: Array) -> tuple[Array, Array]:
@@ -103,27 +111,5 @@ def _gain(c: Array) -> tuple[Array, Array]:
 
 @imports("Mul")
 def import_mul(node: Node, b: Builder) -> None:
-    """x * c per channel is affine with bias 0."""
+    """Two tensors that broadcast, or a tensor and a constant; a factor per channel joins layers."""
     import_binary(node, b, Mul, "mul", {0: _gain, 1: _gain})
-
-
-@imports("Div")
-def import_div(node: Node, b: Builder) -> None:
-    """A tensor by a constant, or a scalar constant by a tensor."""
-    dividend, divisor = (b.value(node.input(i)) for i in (0, 1))
-    if divisor is not None:
-        if not np.all(divisor):
-            raise Unsupported("division by a constant that holds zeros")
-        if divisor.size > 1:  # the same as a product with the reciprocals
-            name = b.fresh(f"{node.input(1)}.reciprocal")
-            b.known[name] = (1.0 / divisor.astype(np.float64)).astype(np.float32)
-            import_mul(replace(node, inputs=(node.input(0), name)), b)
-            return
-    elif dividend is None:
-        raise Unsupported("division of two tensors", "the divisor must be a constant")
-    elif dividend.size > 1:
-        raise Unsupported(
-            f"a constant of shape {dividend.shape} divided by a tensor",
-            "the dividend must be a tensor or a single number",
-        )
-    import_binary(node, b, Mul, "div", {})

@@ -84,9 +84,7 @@ class ReduceExtreme(Op):
         low, high = clip_bounds(rng)
         axes = tuple(range(first, last + 1))
         largest = bool(rng.random() < 0.5)
-        return Example(
-            cls("extreme", ("x",), ("y",), axes, largest, low, high), {"x": shape}
-        )
+        return Example(cls("extreme", ("x",), ("y",), axes, largest, low, high), {"x": shape})
 
 
 @imports("ReduceMax")

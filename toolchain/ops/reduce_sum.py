@@ -16,6 +16,7 @@ from toolchain.ir import (
     Node,
     Op,
     Types,
+    Unsupported,
     imports,
     register,
 )
@@ -71,7 +72,7 @@ class ReduceSum(Op):
         if sizes is None:
             raise ValueError(f"axes {self.axes} of {shape} are not neighbours")
         if sizes[1] > MAX_REDUCED:
-            raise ValueError(f"sums of {sizes[1]} values; {MAX_REDUCED} are possible")
+            raise Unsupported(f"sums of {sizes[1]} values", f"up to {MAX_REDUCED} are supported")
         return (reduced_shape(shape, self.axes),)
 
     def evaluate(self, *values: Array) -> tuple[Array, ...]:

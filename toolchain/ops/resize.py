@@ -102,10 +102,11 @@ def _emit(node: Node, b: Builder, axes: list[_Axis], coordinates: str, rounding:
     mode = node.attribute("mode", "nearest")
     if any(a.new < 1 for a in axes):
         raise Unsupported("a resize to nothing")
+    changes = any(a.new != a.old for a in axes)  # else ONNX Runtime copies, whatever the scales
     where = {
         i: positions(coordinates, a.old, a.new, a.scale)
         for i, a in enumerate(axes)
-        if a.new != a.old or a.scale != 1
+        if changes and (a.new != a.old or a.scale != 1)
     }
     if mode == "nearest":
         chosen = {i: _nearest(rounding, where[i], axes[i]) for i in where}

@@ -1,4 +1,4 @@
-"""Difference of two tensors of one shape."""
+"""Difference of two tensors that broadcast."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,20 +21,28 @@ from toolchain.ir import (
 )
 from toolchain.ir.fixedpoint import activation_codes, clip
 from toolchain.ops._binary import import_binary, lower_operands
-from toolchain.ops._examples import clip_bounds, size
+from toolchain.ops._broadcast import broadcast_shape, same_shape
+from toolchain.ops._examples import broadcast_shapes, clip_bounds
 from toolchain.ops._sum import simulate_sum, sum_arguments, sum_output_floor
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class Sub(Op):
-    """Inputs a and b of one shape; output a - b, clipped to [low, high]."""
+    """Inputs a and b of one rank that broadcast; output a - b, clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel(
             "glue_elementwise_sub_s8",
             "ops/sub.c.j2",
             ("glue_elementwise_sub_s8.c",),
+            when=same_shape,
+            inplace=(0, 1),
+        ),
+        Kernel(
+            "glue_broadcast_sub_s8",
+            "ops/sub_broadcast.c.j2",
+            ("glue_broadcast_sub_s8.c", "glue_elementwise_sub_s8.c"),
             inplace=(0, 1),
         ),
     )
@@ -45,8 +53,8 @@ class Sub(Op):
     high: float | None = None
 
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
-        """As the first input."""
-        return (types[self.x].shape,)
+        """The broadcast shape."""
+        return (broadcast_shape(self, types),)
 
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         """a - b, clipped."""
@@ -56,31 +64,31 @@ class Sub(Op):
     def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
         """Both terms at one scale, subtracted, requantised, clamped."""
         clamp = activation_codes(types[self.y].q, self.low, self.high)
-        return (simulate_sum(self, types, codes, -1, clamp),)
+        return (simulate_sum(self, types, codes, (1, -1), clamp),)
 
-    def output_floor(self, types: Types, constants: Constants) -> float:  # noqa: ARG002
+    def output_floor(self, types: Types, constants: Constants) -> float:
         """Smallest output scale whose arithmetic stays in int32."""
-        return sum_output_floor(self, types)
+        return sum_output_floor(self, types, constants)
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
         """A constant operand as int8 codes."""
         return lower_operands(self, types, constants)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
-        """Requantisation and clamp."""
+        """Requantisation, clamp and loops."""
         return sum_arguments(self, types, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:
-        """Two maps."""
-        shape = (1, size(rng), size(rng), size(rng, 1, 20))
+        """Two maps that may broadcast."""
+        a, b = broadcast_shapes(rng)
         low, high = clip_bounds(rng)
-        return Example(cls("sub", ("a", "b"), ("y",), low, high), {"a": shape, "b": shape})
+        return Example(cls("sub", ("a", "b"), ("y",), low, high), {"a": a, "b": b})
 
 
 @imports("Sub")
 def import_sub(node: Node, b: Builder) -> None:
-    """x - c and c - x per channel are affine with gain 1 and -1."""
+    """Two tensors that broadcast, or a tensor and a constant; one per channel joins layers."""
 
     def minus(c: Array) -> tuple[Array, Array]:
         return np.ones_like(c), -c

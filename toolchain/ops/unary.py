@@ -4,7 +4,7 @@ The function is an expression over ("x",): ("const", v), or (name, operand, ...)
 of FUNCTIONS. Rewrites compose expressions, so a chain costs one look-up and one rounding.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,24 +23,13 @@ from toolchain.ir import (
     QuantRule,
     Target,
     Types,
-    imports,
     register,
 )
-from toolchain.ir.fixedpoint import dequantize
+from toolchain.ir.fixedpoint import INT8_MAX
 from toolchain.ops._examples import size
+from toolchain.ops._functions import FUNCTIONS
 
 Expression = tuple[Any, ...]
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "max": np.maximum,
-    "min": np.minimum,
-    "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
-    "tanh": np.tanh,
-}
 
 _FIXED = {
     "sigmoid": Quant((1.0 / 256,), -128),
@@ -98,6 +87,8 @@ def affine_of(expression: Expression) -> tuple[float, float] | None:
         return 1.0, 0.0
     if head == "const":
         return 0.0, float(expression[1])
+    if head == "neg":
+        return affine_of(("mul", expression[1], ("const", -1.0)))
     if head not in ("add", "sub", "mul", "div"):
         return None
     left, right = affine_of(expression[1]), affine_of(expression[2])
@@ -135,21 +126,38 @@ class Unary(Op):
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         """The expression in float64, broadcast to the input's shape."""
         result = evaluate_expression(self.expression, values[0].astype(np.float64))
-        return (np.broadcast_to(result, values[0].shape).astype(np.float32),)
+        with np.errstate(over="ignore"):
+            return (np.broadcast_to(result, values[0].shape).astype(np.float32),)
 
     def table(self, types: Types) -> Array:
         """Output code by input code + 128, int8 [256]; rounds half away from zero."""
-        x, y = types[self.x].q, types[self.y].q
-        real = (np.arange(-128, 128) - x.zero_point) * np.float64(x.scale)
-        scaled = np.nan_to_num(evaluate_expression(self.expression, real) / y.scale)
-        bounded = np.clip(np.broadcast_to(scaled, (256,)), -1024, 1024)
+        y = types[self.y].q
+        scaled = self._values(types) / y.scale
+        bounded = np.clip(scaled, -1024, 1024)
         codes = np.trunc(bounded + np.copysign(0.5, bounded)) + y.zero_point
         return np.asarray(np.clip(codes, -128, 127), np.int8)
 
+    def _values(self, types: Types) -> Array:
+        """The function at all 256 codes; where it is not defined, as at the nearest code it is.
+
+        Zero is approached from the side where the other codes are, which decides 1 / 0.
+        """
+        x = types[self.x].q
+        real = (np.arange(-128, 128) - x.zero_point) * np.float64(x.scale)
+        if x.zero_point == INT8_MAX:
+            real[real == 0] = -0.0
+        values = np.broadcast_to(evaluate_expression(self.expression, real), (256,))
+        defined = np.flatnonzero(~np.isnan(values))
+        if not defined.size:
+            return np.zeros(256)
+        places = np.abs(np.arange(256)[:, None] - defined).argmin(axis=1)
+        return np.asarray(values[defined[places]])
+
     def derived_range(self, types: Types) -> tuple[float, float]:
-        """Extremes of the function over all 256 codes."""
-        (values,) = self.evaluate(dequantize(np.arange(-128, 128), types[self.x].q))
-        return float(values.min()), float(values.max())
+        """Extremes of the function over all 256 codes, poles left out."""
+        values = self._values(types)
+        finite = values[np.isfinite(values)]
+        return float(finite.min(initial=0.0)), float(finite.max(initial=0.0))
 
     def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
         """One look-up per element."""
@@ -173,6 +181,13 @@ class Unary(Op):
             clip_expression(0.0, None),
             clip_expression(-0.5, 1.0),
             ("mul", ("x",), ("sigmoid", ("x",))),
+            ("leaky_relu", ("x",), ("const", 0.1)),
+            ("elu", ("x",), ("const", 1.0)),
+            ("softplus", ("x",)),
+            ("erf", ("x",)),
+            ("abs", ("x",)),
+            ("sqrt", ("abs", ("x",))),
+            ("log", ("add", ("abs", ("x",)), ("const", 1.0))),
         ]
         shape = (1, size(rng), size(rng, 1, 30))
         return Example(
@@ -183,37 +198,3 @@ class Unary(Op):
 def emit_unary(node: Node, b: Builder, x: str, expression: Expression) -> None:
     """Emit output 0 of the node as a function of the tensor `x`."""
     b.emit(Unary(node.name, (b.activation(x),), (node.outputs[0],), expression))
-
-
-@imports("Relu")
-def import_relu(node: Node, b: Builder) -> None:
-    """max(x, 0); fused into the operator before it where that is legal (R4)."""
-    emit_unary(node, b, node.input(0), clip_expression(0.0, None))
-
-
-@imports("Clip")
-def import_clip(node: Node, b: Builder) -> None:
-    """Bounds are attributes until opset 10, optional inputs since (R16)."""
-    bounds: list[float | None] = []
-    for index, name in enumerate(("min", "max"), start=1):
-        bound = node.attribute(name)
-        if node.input(index):
-            bound = b.required(node, index, f"the bound {name}").reshape(())
-        open_ended = bound is None or abs(float(bound)) > 1e38
-        bounds.append(None if open_ended else float(bound))
-    low, high = bounds
-    if low is not None and high is not None:
-        low = min(low, high)  # the upper bound wins
-    emit_unary(node, b, node.input(0), clip_expression(low, high))
-
-
-@imports("Sigmoid")
-def import_sigmoid(node: Node, b: Builder) -> None:
-    """1 / (1 + exp(-x))."""
-    emit_unary(node, b, node.input(0), ("sigmoid", ("x",)))
-
-
-@imports("Tanh")
-def import_tanh(node: Node, b: Builder) -> None:
-    """Hyperbolic tangent."""
-    emit_unary(node, b, node.input(0), ("tanh", ("x",)))

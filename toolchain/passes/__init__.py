@@ -6,6 +6,7 @@ from toolchain.errors import InternalError
 from toolchain.ir import Graph, verify
 from toolchain.passes.activations import fuse_activations, fuse_unary
 from toolchain.passes.affine import fold_affine
+from toolchain.passes.groups import fuse_groups
 from toolchain.passes.pads import fuse_pads
 from toolchain.passes.pins import spread_pins
 from toolchain.passes.products import fuse_products
@@ -18,6 +19,7 @@ PASSES: tuple[Pass, ...] = (
     spread_pins,
     simplify_views,
     fuse_pads,
+    fuse_groups,
     sink_views,
     fold_affine,
     fuse_activations,

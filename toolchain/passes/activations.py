@@ -1,16 +1,21 @@
 """Activations: clips fuse into the operator before them, other functions into one table."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from toolchain.ir import Graph, Op
 from toolchain.ops.add import Add
+from toolchain.ops.div import Div
+from toolchain.ops.extremum import Extremum
 from toolchain.ops.mul import Mul
 from toolchain.ops.sub import Sub
+from toolchain.ops.sum import Sum
 from toolchain.ops.unary import Expression, Unary, clip_of, substitute
 from toolchain.passes.edit import Edit, everywhere
 
-_BINARY = {Add: "add", Mul: "mul", Sub: "sub"}
+_FUNCTION = {Add: "add", Div: "div", Mul: "mul", Sub: "sub", Sum: "add"}
 
 
 def fuse_activations(graph: Graph) -> Graph:
@@ -26,7 +31,8 @@ def fuse_unary(graph: Graph) -> Graph:
     """Make one function of every chain of element-wise operators over one tensor (R6).
 
     1. f(g(x)) is one function when only f reads g(x).
-    2. f(x) + g(x), f(x) * g(x), f(x) - g(x) are functions of x: SiLU, HardSwish and their kind.
+    2. f(x) + g(x), f(x) * g(x), max(f(x), g(x)) and their kind are functions of x: SiLU, Gelu,
+       HardSwish, Mish however they are spelt out.
     """
     return everywhere(_fuse_chain, graph)
 
@@ -69,23 +75,46 @@ def _fuse_chain(graph: Graph, op: Op) -> Edit | None:
             return None
         expression = substitute(op.expression, before.expression)
         return Edit([op], [replace(op, inputs=before.inputs, expression=expression)])
-    if type(op) not in _BINARY:
+    return _join(graph, producers, op)
+
+
+def _join(graph: Graph, producers: Mapping[str, Op], op: Op) -> Edit | None:
+    """Case 2: an operator whose operands are all functions of one tensor of its shape."""
+    function = _FUNCTION.get(type(op))
+    if isinstance(op, Extremum):
+        function = "max" if op.largest else "min"
+    if function is None:
         return None
-    (x0, f0), (x1, f1) = (_function(graph, producers.get(x), x) for x in op.inputs)
-    if x0 != x1 or x0 in graph.constants:
+    operands = [_functions(graph, producers, x) for x in op.inputs]
+    shared = [x for x in operands[0] if all(x in others for others in operands[1:])]
+    if not shared or graph.types[shared[0]].shape != graph.types[op.y].shape:
         return None
-    expression = _clipped((_BINARY[type(op)], f0, f1), op)
-    return Edit([op], [Unary(op.name, (x0,), op.outputs, expression)])
+    expression = reduce(lambda f, g: (function, f, g), (of[shared[0]] for of in operands))
+    return Edit([op], [Unary(op.name, (shared[0],), op.outputs, _finished(expression, op))])
 
 
-def _function(graph: Graph, producer: Op | None, name: str) -> tuple[str, Expression]:
-    """The tensor a name is a function of, and the function."""
-    if isinstance(producer, Unary) and graph.types[name].quant is None:
-        return producer.x, producer.expression
-    return name, ("x",)
+def _functions(graph: Graph, producers: Mapping[str, Op], name: str) -> dict[str, Expression]:
+    """The tensors a tensor is a function of, nearest first, and the functions.
+
+    A tensor whose scale the model states is rounded there, so nothing is looked up behind it.
+    """
+    found: dict[str, Expression] = {}
+    expression: Expression = ("x",)
+    while name not in graph.constants:
+        found[name] = expression
+        producer = producers.get(name)
+        if not isinstance(producer, Unary) or graph.types[name].quant is not None:
+            break
+        name, expression = producer.x, substitute(expression, producer.expression)
+    return found
 
 
-def _clipped(expression: Expression, op: Any) -> Expression:
+def _finished(expression: Expression, op: Any) -> Expression:
+    """The expression with what the operator does to its result."""
+    if isinstance(op, Sum) and op.gain != 1:
+        expression = ("mul", expression, ("const", op.gain))
+    if isinstance(op, Extremum):
+        return expression
     if op.low is not None:
         expression = ("max", expression, ("const", op.low))
     if op.high is not None:

@@ -11,11 +11,15 @@ from toolchain.ops.conv_transpose import ConvTranspose2D
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.ops.fully_connected import FullyConnected
 from toolchain.ops.grouped_conv import GroupedConv2D
+from toolchain.ops.normalize import Normalize
 from toolchain.ops.reshape import Reshape
+from toolchain.ops.transpose import Transpose
 from toolchain.ops.unary import Unary, affine_of
-from toolchain.passes.edit import Edit, everywhere, fresh
+from toolchain.passes.edit import Edit, everywhere, fresh, same_origin
 
 Layer = Conv2D | ConvTranspose2D | DepthwiseConv2D | FullyConnected | GroupedConv2D
+Folding = Layer | Normalize
+"""What ends with a gain and a bias per channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +33,11 @@ class Affine:
 def fold_affine(graph: Graph) -> Graph:
     """Fold per-channel affine operators (batch normalisation, scaling) into layers.
 
-    1. Backwards into the layer before it, when only the affine operator reads that layer and no
-       activation lies between.
+    1. Backwards into the layer or normalisation before it, when only the affine operator reads
+       that and no activation lies between.
     2. Else forwards into the layer after it, when only that layer reads it; where taps may miss
        the input (padding, transposed convolution) only when the bias is zero.
-    Reshapes that keep the last axis may lie between.
+    Reshapes that keep the last axis may lie between; after a number for all channels any view.
     """
     return everywhere(_forwards, everywhere(_backwards, graph))
 
@@ -75,7 +79,7 @@ def _backwards(graph: Graph, op: Op) -> Edit | None:
         if _channels(graph, name) != channels:
             return None
     layer = producers.get(name)
-    if not isinstance(layer, Layer) or uses[name] != 1 or (layer.low, layer.high) != (None, None):
+    if not isinstance(layer, Folding) or uses[name] != 1 or _clips(layer):
         return None
     if graph.types[layer.y].quant not in (None, graph.types[op.y].quant):
         return None
@@ -100,7 +104,13 @@ def _backwards(graph: Graph, op: Op) -> Edit | None:
     )
 
 
-def _scaled(graph: Graph, layer: Layer, op: Op, affine: Affine) -> tuple[Array | str, Array | str]:
+def _clips(layer: Folding) -> bool:
+    return (layer.low, layer.high) != (None, None)
+
+
+def _scaled(
+    graph: Graph, layer: Folding, op: Op, affine: Affine
+) -> tuple[Array | str, Array | str]:
     """Weights and bias of the layer with the affine operator folded in.
 
     What does not change is given by name and keeps the codes a quantised model came with (R13).
@@ -118,15 +128,10 @@ def _forwards(graph: Graph, op: Op) -> Edit | None:
     affine = _affine(graph, op)
     if affine is None or graph.types[op.y].quant is not None:
         return None
-    uses, readers = graph.uses(), graph.consumers()
-    name, views = op.y, []
-    while uses[name] == 1 and readers.get(name) and isinstance(view := readers[name][0], Reshape):
-        views.append(view)
-        name = view.y
-    if uses[name] != 1 or not readers.get(name):
-        return None
-    layer = readers[name][0]
-    if not isinstance(layer, Layer) or name != layer.x:
+    if isinstance(op, Unary):  # one number for all channels
+        affine = Affine(affine.gain[:1], affine.bias[:1])
+    views, layer = _only_reader(graph, op)
+    if not isinstance(layer, Layer) or (name := (views or [op])[-1].y) != layer.x:
         return None
     if np.any(affine.bias) and not _meets_every_tap(layer):
         return None
@@ -148,11 +153,32 @@ def _forwards(graph: Graph, op: Op) -> Edit | None:
             remove=[op, layer],
             insert=[replace(edit.insert[0], inputs=(op.x, *edit.insert[0].inputs[1:]))],
         )
+    # the views now hold other values than the ONNX tensors they are named after
+    insert, types, source = [], {}, op.x
+    for view in views:
+        inner = fresh(graph, f"{view.y}.unscaled")
+        insert.append(replace(view, inputs=(source,), outputs=(inner,)))
+        types[inner] = graph.types[op.x].with_shape(graph.types[view.y].shape)
+        source = inner
+    reshaped = all(isinstance(view, Reshape) for view in views)
     return replace(
         edit,
         remove=[op, *views, layer],
-        insert=[replace(views[-1], inputs=(op.x,)), *edit.insert],
+        insert=[*insert, replace(edit.insert[0], inputs=(source, *edit.insert[0].inputs[1:]))],
+        types={**edit.types, **types},
+        origins=same_origin(graph, op.x, source) if reshaped else {},
     )
+
+
+def _only_reader(graph: Graph, op: Op) -> tuple[list[Reshape | Transpose], Op | None]:
+    """The views that alone read an operator one after the other, and what alone reads the last."""
+    passable = Reshape | Transpose if isinstance(op, Unary) else Reshape
+    uses, readers = graph.uses(), graph.consumers()
+    name, views = op.y, []
+    while uses[name] == 1 and readers.get(name) and isinstance(view := readers[name][0], passable):
+        views.append(view)
+        name = view.y
+    return views, readers[name][0] if uses[name] == 1 and readers.get(name) else None
 
 
 def _meets_every_tap(layer: Layer) -> bool:
@@ -170,7 +196,7 @@ def _by_group(values: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np
     return rows.reshape(len(w), *(1,) * (w.ndim - 2), depth)
 
 
-def _with_constants(graph: Graph, layer: Layer, weights: Array | str, bias: Array | str) -> Edit:
+def _with_constants(graph: Graph, layer: Folding, weights: Array | str, bias: Array | str) -> Edit:
     """The layer with other constants; a name stands for a constant that exists."""
     names, types, constants = [], {}, {}
     for value, old in zip((weights, bias), layer.inputs[1:], strict=True):

@@ -4,13 +4,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from toolchain.ir import Graph
+from toolchain.ir import Graph, Op
 from toolchain.ops._copies import MAX_RANK
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.take import Indices, Take
 from toolchain.ops.transpose import Transpose
 from toolchain.passes._refine import refine
 from toolchain.passes.edit import Edit, fresh, same_origin
+
+
+def live_ops(graph: Graph) -> list[Op]:
+    """The operators that an output depends on."""
+    wanted, ops = set(graph.outputs), []
+    for op in reversed(graph.ops):
+        if wanted & set(op.outputs):
+            ops.append(op)
+            wanted.update(op.inputs)
+    return ops[::-1]
 
 
 def merge_takes(graph: Graph, op: Take) -> Edit | None:
@@ -34,6 +44,12 @@ def merge_transposes(graph: Graph, op: Transpose) -> Edit | None:
     turn = graph.producers().get(view.x) if isinstance(view, Reshape) else None
     if not isinstance(view, Reshape) or not isinstance(turn, Transpose):
         return None
+    uses = graph.with_ops(live_ops(graph)).uses()
+    if uses[view.y] > 1 or uses[turn.y] > 1:
+        return None  # the first copy is needed anyway
+    readers = graph.consumers().get(op.y, [])
+    if any(isinstance(r, Reshape) and shuffle(graph, r) is not None for r in readers):
+        return None  # as a take it lets the first transpose pass, which may cancel
     refined = refine(graph.types[turn.y].shape, view.shape)
     if refined is None:
         return None

@@ -79,12 +79,19 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
 
 
 def moved(graph: Graph, name: str, perm: Sequence[int], to: str) -> dict[str, Origin]:
-    """Origin of `to` = transpose(name, perm), as a table; empty when it is not known."""
-    origin = graph.origins.get(name)
-    if origin is None or len(perm) != len(origin.perm or perm):
+    """Origin of `to` = transpose(name, perm), as a table; empty when there is no such origin.
+
+    A value that was transposed, reshaped and transposed again has none.
+    """
+    origin, shape = graph.origins.get(name), graph.types[name].shape
+    if origin is None:
         return {}
-    before = origin.perm or tuple(range(len(perm)))
-    return {to: replace(origin, perm=tuple(before[p] for p in perm))}
+    if origin.perm is None:
+        return {to: replace(origin, perm=tuple(perm), kept=shape)}
+    arranged = None if origin.kept is None else tuple(origin.kept[p] for p in origin.perm)
+    if len(perm) != len(origin.perm) or arranged not in (None, shape):
+        return {}
+    return {to: replace(origin, perm=tuple(origin.perm[p] for p in perm))}
 
 
 def same_origin(graph: Graph, name: str, to: str) -> dict[str, Origin]:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from toolchain.ir import Graph, Op
+from toolchain.ir import Graph, Op, TensorType
 from toolchain.ops.matmul import MatMul
+from toolchain.ops.reshape import Reshape
 from toolchain.ops.transpose import Transpose
 from toolchain.ops.unary import Unary, affine_of
-from toolchain.passes.edit import Edit, everywhere
+from toolchain.passes.edit import Edit, everywhere, fresh
 
 
 def fuse_products(graph: Graph) -> Graph:
@@ -25,17 +26,11 @@ def _fuse(graph: Graph, op: Op) -> Edit | None:
     if not isinstance(op, MatMul):
         return None
     for index, x in enumerate(op.inputs[:2]):
-        before = graph.producers().get(x)
-        if graph.uses()[x] != 1 or len(op.outputs) != 1:
+        if graph.uses()[x] != 1:
             continue
-        fused: MatMul | None = None
-        if isinstance(before, Transpose):
-            fused = _walked(graph, op, index, before)
-        elif isinstance(before, Unary) and graph.types[x].quant is None:
-            fused = _scaled(op, index, before)
-        if fused is not None:
-            assert before is not None
-            return Edit([before, op], [fused])
+        edit = _scaled(graph, op, index) or _walked(graph, op, index)
+        if edit is not None:
+            return edit
     return None
 
 
@@ -43,7 +38,11 @@ def _replaced(op: MatMul, index: int, name: str) -> tuple[str, ...]:
     return tuple(name if i == index else x for i, x in enumerate(op.inputs))
 
 
-def _walked(graph: Graph, op: MatMul, index: int, turn: Transpose) -> MatMul | None:
+def _walked(graph: Graph, op: MatMul, index: int) -> Edit | None:
+    """Case 1."""
+    turn = graph.producers().get(op.inputs[index])
+    if not isinstance(turn, Transpose):
+        return None
     own = (op.a_perm, op.b_perm)[index]
     perm = tuple(turn.perm[i] for i in own) if own else turn.perm
     inputs = _replaced(op, index, turn.x)
@@ -51,7 +50,7 @@ def _walked(graph: Graph, op: MatMul, index: int, turn: Transpose) -> MatMul | N
         fused = replace(op, inputs=inputs, a_perm=perm)
     else:
         fused = replace(op, inputs=inputs, b_perm=perm)
-    return fused if fused.walk(graph.types) is not None else None
+    return Edit([turn, op], [fused]) if fused.walk(graph.types) is not None else None
 
 
 def _factor(op: Unary) -> float | None:
@@ -60,11 +59,28 @@ def _factor(op: Unary) -> float | None:
     return affine[0] if affine is not None and affine[0] > 0 and affine[1] == 0 else None
 
 
-def _scaled(op: MatMul, index: int, before: Unary) -> MatMul | None:
-    factor = _factor(before)
-    if factor is None:
+def _scaled(graph: Graph, op: MatMul, index: int) -> Edit | None:
+    """Case 2 for an operand; views may lie between, and then hold the values before scaling."""
+    producers, uses = graph.producers(), graph.uses()
+    name, views = op.inputs[index], list[Reshape | Transpose]()
+    while uses[name] == 1 and isinstance(view := producers.get(name), Reshape | Transpose):
+        views.append(view)
+        name = view.x
+    before = producers.get(name)
+    if not isinstance(before, Unary) or uses[name] != 1:
         return None
-    return replace(op, inputs=_replaced(op, index, before.x), gain=op.gain * factor)
+    factor = _factor(before)
+    stated = [graph.types[n].quant for n in (before.y, *(v.y for v in views))]
+    if factor is None or any(quant is not None for quant in stated):
+        return None
+    source, moved, types = before.x, list[Op](), dict[str, TensorType]()
+    for view in reversed(views):
+        plain = fresh(graph, f"{view.y}.plain")
+        moved.append(replace(view, inputs=(source,), outputs=(plain,)))
+        types[plain] = graph.types[view.y]
+        source = plain
+    fused = replace(op, inputs=_replaced(op, index, source), gain=op.gain * factor)
+    return Edit([before, *views, op], [*moved, fused], types=types)
 
 
 def _scale_after(graph: Graph, op: Unary) -> Edit | None:

@@ -6,21 +6,24 @@ from toolchain.ir import Graph, Op
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.take import Take
 from toolchain.ops.transpose import Transpose
-from toolchain.passes.copies import merge_takes, merge_transposes, shuffle
+from toolchain.passes.copies import live_ops, merge_takes, merge_transposes, shuffle
 from toolchain.passes.edit import Edit, bypass, everywhere
 
 
 def simplify_views(graph: Graph) -> Graph:
-    """Remove and merge transposes and reshapes.
+    """Remove and merge transposes, reshapes and takes.
 
-    1. A transpose or reshape of a constant is computed.
-    2. A reshape to the same shape, or an identity permutation, goes.
+    1. A transpose, reshape or take of a constant is computed.
+    2. A reshape to the same shape, an identity permutation, a take of everything go.
     3. A transpose that moves only dimensions of size 1 is a reshape.
-    4. A transpose of a transpose, a reshape of a reshape: one of them.
+    4. Two transposes, reshapes or takes in a row are one; so are two transposes with a reshape
+       between them whose dimensions are products of common factors.
     5. Two views of one tensor that are alike: one of them.
-    6. Operators whose outputs nobody reads go.
+    6. A transpose between reshapes that only mixes cells within axes (channel shuffle) is a take.
+    7. Operators whose outputs nobody reads go.
     """
-    return _without_dead(everywhere(_simplify, graph))
+    graph = everywhere(_simplify, graph)
+    return graph.with_ops(live_ops(graph))
 
 
 def _simplify(graph: Graph, op: Op) -> Edit | None:
@@ -36,7 +39,19 @@ def _simplify(graph: Graph, op: Op) -> Edit | None:
         order = [p for p in op.perm if shape[p] != 1]
         if order == sorted(order):
             return Edit([op], [Reshape(op.name, op.inputs, op.outputs, graph.types[op.y].shape)])
-    return _merge(graph, op)
+    return _twin(graph, op) or _merge(graph, op)
+
+
+def _twin(graph: Graph, op: Reshape | Transpose | Take) -> Edit | None:
+    """The views before this one that make the same of the same tensor: it is not needed."""
+    if op.y in graph.outputs:
+        return None
+    for other in graph.consumers()[op.x]:
+        if other is op:
+            return None
+        if other == replace(op, name=other.name, outputs=other.outputs):
+            return Edit([op], rename={op.y: other.y})
+    return None
 
 
 def _does_nothing(graph: Graph, op: Reshape | Transpose | Take) -> bool:
@@ -59,12 +74,3 @@ def _merge(graph: Graph, op: Reshape | Transpose | Take) -> Edit | None:
         perm = tuple(before.perm[p] for p in op.perm)
         return Edit([op], [replace(op, inputs=before.inputs, perm=perm)])
     return merge_transposes(graph, op)
-
-
-def _without_dead(graph: Graph) -> Graph:
-    wanted, ops = set(graph.outputs), []
-    for op in reversed(graph.ops):
-        if wanted & set(op.outputs):
-            ops.append(op)
-            wanted.update(op.inputs)
-    return graph.with_ops(ops[::-1])

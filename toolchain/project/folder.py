@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+import toolchain.ops  # noqa: F401 - registers the operators a stored graph names
 from toolchain.errors import InputRefused
 from toolchain.ir import Array, Graph
 from toolchain.ir.serialize import load_graph

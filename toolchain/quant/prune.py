@@ -177,7 +177,7 @@ class _Pruner:
                 if not mask.all():
                     types[y] = types[y].with_shape((*types[y].shape[:-1], int(mask.sum())))
                     if y in origins:
-                        origins[y] = replace(origins[y], channels=tuple(np.flatnonzero(mask)))
+                        origins[y] = replace(origins[y], channels=tuple(int(c) for c in np.flatnonzero(mask)))
             ops.append(op)
         done = replace(self.graph, types=types, constants=values, origins=origins)
         return Pruned(done.with_ops(ops), tuple(dropped))

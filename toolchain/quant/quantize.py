@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import floor
+from typing import NoReturn
 
 import numpy as np
 
@@ -107,14 +108,8 @@ def _assign(
         stated = graph.types[leader].quant or graph.types[name].quant
         if stated is not None:
             return stated
-        span = ranges.get(_origin(graph, leader)) or _derived(op, types)
-        if span is None:
-            raise InputRefused(
-                "quantise",
-                op.name if op else name,
-                f"the model states no scale for {_origin(graph, leader)}",
-                "give calibration data: --calib DATA",
-            )
+        source = _origin(graph, leader)
+        span = ranges.get(source) or _derived(op, types) or _no_range(op, name, source)
         minimum = op.output_floor(types, graph.constants) if op else 0.0
         natural = quant_from_range(span.low, span.high)
         if leader in leaders and minimum > max(natural.scale, floors.get(leader, 0.0)):
@@ -133,6 +128,15 @@ def _assign(
             else:
                 give(name, chosen(name, op))
     return types, raised
+
+
+def _no_range(op: Op | None, name: str, source: str) -> NoReturn:
+    raise InputRefused(
+        "quantise",
+        op.name if op else name,
+        f"the model states no scale for {source}",
+        "give calibration data: --calib DATA",
+    )
 
 
 def _derived(op: Op | None, types: Mapping[str, TensorType]) -> Range | None:

@@ -19,14 +19,23 @@ _LEFT = {"operator", "kernel", "shape", "board", "value", "notes", "part", "core
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """A plain table: words to the left, numbers to the right."""
-    # Names of models are text, not markup.
-    result = Table(title=Text(title), title_justify="left", box=None, pad_edge=False)
+    result = Table(title=Text(printable(title)), title_justify="left", box=None, pad_edge=False)
     for index, column in enumerate(columns):
         left = index == 0 or column in _LEFT
         result.add_column(column, justify="left" if left else "right", overflow="fold")
     for row in rows:
-        result.add_row(*(Text(number(cell)) for cell in row))
+        result.add_row(*(Text(printable(number(cell))) for cell in row))
     return result
+
+
+def printable(text: str) -> str:
+    """A name of a model on one line, without anything that would steer a terminal."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _lines(lines: Iterable[str]) -> Text:
+    """Lines below a table, after an empty one."""
+    return Text("\n" + "\n".join(map(printable, lines)))
 
 
 def number(value: object) -> str:
@@ -49,7 +58,7 @@ def percent(value: float | None) -> str | None:
 def inspect_table(seen: Inspection) -> RenderableType:
     """Layers, totals, and whether the model fits."""
     lines = [
-        f"\n{sum(layer.macs for layer in seen.layers):,} MACs, "
+        f"{sum(layer.macs for layer in seen.layers):,} MACs, "
         f"{sum(layer.weights_bytes for layer in seen.layers):,} bytes of int8 weights and biases",
         f"activations: {seen.peak_bytes:,} bytes at the peak, {seen.peak_layer}",
     ]
@@ -67,7 +76,7 @@ def inspect_table(seen: Inspection) -> RenderableType:
                 for x in seen.layers
             ),
         ),
-        Text("\n".join([*lines, *(f"note: {note}" for note in seen.notes)])),
+        _lines([*lines, *(f"note: {note}" for note in seen.notes)]),
     )
 
 
@@ -75,7 +84,7 @@ def convert_table(manifest: Manifest) -> RenderableType:
     """Layers with their kernels, and the memory."""
     proof = "optimal" if manifest.arena_optimal else "not proved optimal"
     lines = [
-        f"\narena {manifest.arena_bytes:,} bytes; lower bound {manifest.arena_lower_bound:,} "
+        f"arena {manifest.arena_bytes:,} bytes; lower bound {manifest.arena_lower_bound:,} "
         f"({proof}); peak at {manifest.peak_layer}",
         f"weights and tables {manifest.weights_bytes:,} bytes; {manifest.macs:,} MACs",
         *(f"note: {note}" for note in manifest.notes),
@@ -97,7 +106,7 @@ def convert_table(manifest: Manifest) -> RenderableType:
                 for layer in manifest.layers
             ),
         ),
-        Text("\n".join(lines)),
+        _lines(lines),
     )
 
 
@@ -140,9 +149,11 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 for (name, count), fact in zip(run.layers, manifest.layers, strict=True)
             ),
         ),
-        Text(
-            f"\n{run.instructions:,} instructions per inference over {run.samples} samples, "
-            f"peak stack {run.stack_bytes:,} bytes"
+        _lines(
+            [
+                f"{run.instructions:,} instructions per inference over {run.samples} samples, "
+                f"peak stack {run.stack_bytes:,} bytes"
+            ]
         ),
     )
 
@@ -175,7 +186,7 @@ def compare_table(evaluation: Evaluation) -> RenderableType:
                 ("accuracy, firmware", percent(found.accuracy_int8)),
             ),
         ),
-        Text("\npassed" if found.passed else "\nFAILED"),
+        _lines(["passed" if found.passed else "FAILED"]),
     )
 
 
@@ -191,7 +202,7 @@ def run_table(
         profile_table(manifest, run),
         Text(""),
         compare_table(evaluation),
-        Text(f"report: {page}"),
+        Text(printable(f"report: {page}")),
     )
 
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from toolchain.options import Progress as Report
 from toolchain.options import silent
+from toolchain.report.table import printable
 
 _PIPE_COLUMNS = 150
 
@@ -56,8 +57,10 @@ def progress_bars() -> Iterator[Report]:
 
 
 def complain(reason: str, hint: str) -> None:
-    """Two lines; what cannot be printed (a model's names may hold anything) is escaped."""
+    """The two lines of an error; more lines of a reason are indented.
+
+    A model's names may hold anything: what cannot be printed is escaped.
+    """
     lines = [f"error: {reason}", *([f"hint: {hint}"] if hint else [])]
     for line in lines:
-        shown = (c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in line)
-        print("".join(shown), file=sys.stderr)
+        print("\n  ".join(printable(part.lstrip()) for part in line.split("\n")), file=sys.stderr)

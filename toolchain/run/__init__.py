@@ -3,7 +3,8 @@
 from toolchain.run.build import BuildResult, build
 from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
-from toolchain.run.emulator import Emulator, Kind, RunRequest, RunResult, choose
+from toolchain.run.emulator import Emulator, RunRequest, RunResult
+from toolchain.run.engines import Kind, choose
 
 __all__ = [
     "BuildResult",

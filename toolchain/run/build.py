@@ -127,5 +127,8 @@ def _failure(project_dir: Path, log: str) -> RunFailed:
         shown.append(f"... and {len(telling) - _SHOWN_LINES} more")
     hint = ""
     if "cmsis_compiler.h" in log:
-        hint = "this copy of CMSIS-NN needs the headers of CMSIS Core; take version 4.1 or later"
+        hint = (
+            "this copy of CMSIS-NN needs the headers of CMSIS-Core: put them in ../Core/Include "
+            "beside it, name them with cmake -DCMSIS_CORE_DIR=..., or take version 4.1 or later"
+        )
     return RunFailed("build", str(project_dir), "it does not compile:\n" + "\n".join(shown), hint)

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 
 from toolchain.run.build import COMPILER, INSTALL, find_tool
-from toolchain.run.emulator import engines
+from toolchain.run.engines import engines
 
 _OLDEST_PYTHON = (3, 11)
 _TIMEOUT_S = 20.0

@@ -1,19 +1,17 @@
-"""One protocol for all engines: what a run needs, what it gives, which engine does it."""
+"""One protocol for all engines: what a run needs and what it gives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolchain.board import Board
 from toolchain.emit.project import FirmwareModel
-from toolchain.errors import InputRefused, RunFailed
+from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
-
-Kind = Literal["auto", "renode", "qemu", "unicorn"]
 
 
 @dataclass(frozen=True)
@@ -91,33 +89,3 @@ class Emulator(Protocol):
         Raises:
             RunFailed: A fault, a kernel's status, a time-out, or trouble with the engine.
         """
-
-
-def engines() -> dict[str, Emulator]:
-    """Every engine by name, the preferred one first."""
-    from toolchain.run.qemu import Qemu
-    from toolchain.run.renode import Renode
-    from toolchain.run.unicorn import Unicorn
-
-    return {engine.name: engine for engine in (Renode(), Qemu(), Unicorn())}
-
-
-def choose(kind: Kind, board: Board) -> Emulator:
-    """The engine for a board.
-
-    Args:
-        kind: Which one; "auto" takes the first that can: renode, qemu, unicorn.
-        board: The board.
-
-    Raises:
-        InputRefused: It is not installed, or does not know the board's core.
-    """
-    known = engines()
-    wanted = list(known.values()) if kind == "auto" else [known[kind]]
-    reasons = {engine.name: engine.missing(board.cpu) for engine in wanted}
-    for engine in wanted:
-        if reasons[engine.name] is None:
-            return engine
-    if kind == "auto":
-        raise InputRefused("emulate", board.name, "no emulator here", reasons["qemu"] or "")
-    raise InputRefused("emulate", kind, reasons[kind] or "", "see `onnx2mcu doctor`")

@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from toolchain.run.emulator import RunRequest, RunResult
 _PROGRAM = "qemu-system-arm"
 _PC = re.compile(r"R15=([0-9a-f]{8})")
 _MONITOR_S = 10.0
+_REPEAT_BELOW_S = 3.0
+"""Runs shorter than this are made twice: see _Measured."""
 
 
 class Qemu:
@@ -46,13 +50,62 @@ class Qemu:
         elf = Elf(request.elf)
         elf.check_architecture(request.board)
         machine = machine_for(request.board)
-        with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
-            folder = Path(name)
-            (folder / "in.bin").write_bytes(b"".join(request.samples))
-            code, messages = _execute(folder, machine, elf, request)
-            console = _text(folder / "console.txt")
-            _judge(code, messages, console, elf, request)
-            return _result(folder, machine, console, request)
+        started = time.monotonic()
+        first = _once(machine, elf, request)
+        if time.monotonic() - started > _REPEAT_BELOW_S:
+            return first.result(machine, request)
+        return first.best_of(_once(machine, elf, request)).result(machine, request)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What one process gave: outputs, dumps, console, and the timer's raw readings.
+
+    A busy host sometimes makes QEMU's icount mode count a block twice when its main loop interrupts
+    the processor. Such a reading is never too small, so of two runs the smaller one is right.
+    """
+
+    outputs: list[bytes]
+    dumps: list[list[bytes]]
+    console: str
+    ticks: NDArray[np.int64]
+    calibration: int
+    stack_bytes: int
+
+    def best_of(self, other: "_Measured") -> "_Measured":
+        """The smaller reading of each; everything else must be the same."""
+        if self.outputs != other.outputs:
+            reason = "two runs on the same inputs gave different outputs"
+            hint = "the firmware reads memory that it never wrote"
+            raise RunFailed("emulate", "qemu", reason, hint)
+        ticks = np.minimum(self.ticks, other.ticks)
+        calibration = min(self.calibration, other.calibration)
+        return replace(self, ticks=ticks, calibration=calibration)
+
+    def result(self, machine: Machine, request: RunRequest) -> RunResult:
+        """The same with instructions instead of ticks."""
+        ratio = machine.timer.ticks_per_instruction
+        ticks = self.ticks.reshape(len(request.samples), len(request.model.layers))
+        return RunResult(
+            emulator="qemu",
+            core=f"{machine.core} ({machine.name})",
+            outputs=self.outputs,
+            console=self.console,
+            instructions=instructions(ticks, ratio) - round(self.calibration / ratio),
+            stack_bytes=self.stack_bytes,
+            dumps=self.dumps,
+        )
+
+
+def _once(machine: Machine, elf: Elf, request: RunRequest) -> _Measured:
+    """One process."""
+    with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
+        folder = Path(name)
+        (folder / "in.bin").write_bytes(b"".join(request.samples))
+        code, messages = _execute(folder, machine, elf, request)
+        console = _text(folder / "console.txt")
+        _judge(code, messages, console, elf, request)
+        return _read(folder, console, request)
 
 
 def command(machine: Machine, elf: Path, samples: int, dumped: int) -> list[str]:
@@ -134,13 +187,9 @@ def _judge(code: int, messages: str, console: str, elf: Elf, request: RunRequest
     raise RunFailed("emulate", elf.path.name, reason, last_line(console))
 
 
-def _result(folder: Path, machine: Machine, console: str, request: RunRequest) -> RunResult:
+def _read(folder: Path, console: str, request: RunRequest) -> _Measured:
     found = values(console)
     model = request.model
-    ratio = machine.timer.ticks_per_instruction
-    ticks = np.fromfile(folder / "counts.bin", dtype="<u4").astype(np.int64)
-    ticks = ticks.reshape(len(request.samples), len(model.layers))
-    counts = instructions(ticks, ratio) - round(found["calibration"] / ratio)
     size = sum(port.nbytes for port in model.outputs)
     outputs = _split((folder / "out.bin").read_bytes(), [size] * len(request.samples))
     dumps = []
@@ -149,15 +198,8 @@ def _result(folder: Path, machine: Machine, console: str, request: RunRequest) -
         flat = _split((folder / "dump.bin").read_bytes(), sizes * request.dumped)
         step = len(sizes)
         dumps = [flat[i * step : (i + 1) * step] for i in range(request.dumped)]
-    return RunResult(
-        emulator="qemu",
-        core=f"{machine.core} ({machine.name})",
-        outputs=outputs,
-        console=console,
-        instructions=counts,
-        stack_bytes=found["stack"],
-        dumps=dumps,
-    )
+    ticks = np.fromfile(folder / "counts.bin", dtype="<u4").astype(np.int64)
+    return _Measured(outputs, dumps, console, ticks, found["calibration"], found["stack"])
 
 
 def instructions(ticks: NDArray[np.int64], per_instruction: Fraction) -> NDArray[np.int64]:

@@ -1,0 +1,23 @@
+"""Operators that are known and refused, each with what to do instead."""
+
+from toolchain.ir import Builder, Node, Unsupported, imports
+
+_LABELS = "compute labels from the scores, outside of the model"
+_HINTS = {
+    "ArgMax": _LABELS,
+    "ArgMin": _LABELS,
+    "TopK": _LABELS,
+    "Hardmax": _LABELS,
+    "LRN": "train with BatchNormalization, which costs nothing",
+    "ReduceProd": "products of many int8 values keep no precision",
+    "ReduceLogSum": "use ReduceSum and Log",
+    "ReduceLogSumExp": "use LogSoftmax, or Softmax and Log",
+    "GlobalLpPool": "use GlobalAveragePool or GlobalMaxPool",
+    "LpPool": "use AveragePool or MaxPool",
+}
+
+
+@imports(*_HINTS)
+def refuse(node: Node, b: Builder) -> None:  # noqa: ARG001 - the contract of importers
+    """Refused, with a hint; results that only feed outputs of integers are left out before."""
+    raise Unsupported("this operator is not supported", _HINTS[node.op_type])
