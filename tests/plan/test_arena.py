@@ -134,12 +134,17 @@ def test_local_search_never_loses_and_never_breaks_a_placement(seed):
     assert top(blocks, found) < top(blocks, start)
 
 
-def unmeetable() -> Net:
-    """Two operators whose buffers cannot both be tight: the arena must be above the bound.
-
-    Found by search over random graphs; every order of placement was tried.
-    """
-    raise NotImplementedError
+def test_an_arena_above_the_bound_is_called_optimal_only_with_proof(monkeypatch):
+    """The smallest case known where no plan meets the bound; here all 8! orders say so too."""
+    net = Net.of({"c": 1}).cell("c", a=13, b=3).cell("c", d=7, e=4).cell("b", f=4)
+    net.cell("c", g=1).cell("e", h=8).cell("f", y=12)
+    plan = plan_memory(net.graph("y"), net.choices, 1)
+    blocks = blocks_of(plan.buffers, 1)
+    smallest = min(top(blocks, place(blocks, order)) for order in permutations(range(8)))
+    assert (plan.lower_bound, plan.arena_bytes, plan.optimal) == (16, smallest, True)
+    assert smallest > 16
+    monkeypatch.setattr("toolchain.plan.arena.NODES", 1)
+    assert not plan_memory(net.graph("y"), net.choices, 1).optimal
 
 
 def test_the_plan_tells_what_a_report_needs():

@@ -8,6 +8,7 @@ from google.protobuf.message import DecodeError
 from onnx import ModelProto, external_data_helper, helper, inliner
 
 from toolchain.errors import InputRefused
+from toolchain.frontend.codes import real_constants
 from toolchain.frontend.qoperator import to_qdq
 
 MIN_OPSET, MAX_OPSET = 7, 23
@@ -33,7 +34,7 @@ def load_model(path: Path) -> ModelProto:
         raise InputRefused("read", where, "the model holds no nodes", "export it again")
     _check_opset(model, where)
     _load_external_data(model, path)
-    return to_qdq(_inlined(model, where) if model.functions else model)
+    return real_constants(to_qdq(_inlined(model, where) if model.functions else model))
 
 
 def opsets(model: ModelProto) -> dict[str, int]:

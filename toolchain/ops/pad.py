@@ -88,27 +88,19 @@ class Pad(Op):
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:
-        """A map with random pads."""
+        """Up to four padded axes, and one that is not."""
+        rank = size(rng, 1, 4)
         before, after = (
-            (0, *(int(n) for n in rng.integers(0, 4, 3))),
-            (0, *(int(n) for n in rng.integers(0, 4, 3))),
+            tuple(int(n) * int(rng.integers(0, 2)) for n in rng.integers(0, 4, rank))
+            for _ in range(2)
         )
-        shape = (1, size(rng), size(rng), size(rng))
-        return Example(cls("pad", ("x",), ("y",), before, after), {"x": shape})
-
-
-def _real_value(value: Array, b: Builder, x: str) -> float:
-    """The pad value as a real number; on codes of a quantised model it is a code."""
-    quant = b.types[x].quant if x in b.types else None
-    if value.dtype not in (np.int8, np.uint8) or quant is None:
-        return float(value)
-    code = int(value) - (128 if value.dtype == np.uint8 else 0)
-    return (code - quant.zero_point) * quant.scale
+        shape = (1, *(size(rng, 1, 6) for _ in range(rank)))
+        return Example(cls("pad", ("x",), ("y",), (0, *before), (0, *after)), {"x": shape})
 
 
 @imports("Pad")
 def import_pad(node: Node, b: Builder) -> None:
-    """Modes constant, reflect, edge and wrap; constant pads, negative ones crop."""
+    """Modes constant, reflect, edge and wrap with constant pads; negative pads crop."""
     mode = node.attribute("mode", "constant")
     if mode not in ("constant", *_SOURCES):
         raise Unsupported(f"Pad with mode {mode!r}")
@@ -184,6 +176,8 @@ def _folded(
     first: list[int] = []
     last: list[int] = []
     for n, low, high in zip(shape, before, after, strict=True):
+        if n == 1 and not (low or high):
+            continue
         if dims and not (low or high):
             dims[-1], first[-1], last[-1] = dims[-1] * n, first[-1] * n, last[-1] * n
         else:

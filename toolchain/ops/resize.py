@@ -33,7 +33,7 @@ def import_upsample(node: Node, b: Builder) -> None:
 
 @imports("Resize")
 def import_resize(node: Node, b: Builder) -> None:
-    """Nearest and linear (at most 2 axes), any coordinate mode but tf_crop_and_resize; no cubic."""
+    """Modes nearest and linear (at most 2 axes); no cubic, antialias or tf_crop_and_resize."""
     shape = b.shape(node.input(0))
     if node.opset < 11:
         axes = _scaled(shape, [float(s) for s in np.ravel(b.required(node, 1, "the scales"))])

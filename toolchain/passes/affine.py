@@ -131,7 +131,8 @@ def _forwards(graph: Graph, op: Op) -> Edit | None:
     if isinstance(op, Unary):  # one number for all channels
         affine = Affine(affine.gain[:1], affine.bias[:1])
     views, layer = _only_reader(graph, op)
-    if not isinstance(layer, Layer) or (name := (views or [op])[-1].y) != layer.x:
+    name = views[-1].y if views else op.y
+    if not isinstance(layer, Layer) or name != layer.x:
         return None
     if np.any(affine.bias) and not _meets_every_tap(layer):
         return None
@@ -174,7 +175,8 @@ def _only_reader(graph: Graph, op: Op) -> tuple[list[Reshape | Transpose], Op | 
     """The views that alone read an operator one after the other, and what alone reads the last."""
     passable = Reshape | Transpose if isinstance(op, Unary) else Reshape
     uses, readers = graph.uses(), graph.consumers()
-    name, views = op.y, []
+    name = op.y
+    views: list[Reshape | Transpose] = []
     while uses[name] == 1 and readers.get(name) and isinstance(view := readers[name][0], passable):
         views.append(view)
         name = view.y
