@@ -260,6 +260,7 @@ def run(
     )
     gates = _gates(min_agreement, min_sqnr, max_drop)
     with progress_bars() as progress:
+        pipeline.require_ready(board, data, emulator.value)
         converted = pipeline.convert(model, calib, board, output, options, progress)
         built = pipeline.build(output)
         evaluation, emulation = pipeline.compare(

@@ -11,7 +11,7 @@ import onnx
 from onnx import ModelProto
 
 from toolchain import passes
-from toolchain.board import Board, load_board
+from toolchain.board import load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
 from toolchain.emit import identifier, write_code, write_firmware, write_model
@@ -23,7 +23,7 @@ from toolchain.frontend.samples import Samples, load_samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, DType, Graph, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
-from toolchain.plan import Plan, check_plan, plan_memory, schedule
+from toolchain.plan import Plan, check_plan, plan_memory, require_fit, schedule
 from toolchain.project import (
     Project,
     Source,
@@ -36,7 +36,7 @@ from toolchain.quant.calibrate import Range, calibrate
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import calibrated_tensors, quantize
 from toolchain.results import Built, Emulation, InspectedLayer, Inspection
-from toolchain.run import Elf, Kind, RunRequest, choose
+from toolchain.run import Elf, Kind, RunRequest, choose, require_tools
 from toolchain.run import build as build_project
 from toolchain.run.build import find_tool
 from toolchain.run.doctor import Check, doctor
@@ -124,7 +124,7 @@ def convert(
             )
         target = Target(board.isa, options.cmsis_nn_dir is not None)
         planned = _integers(graph, model, samples, target, options, progress)
-        _refuse_what_does_not_fit(planned, board, options.stack_bytes)
+        require_fit(planned.graph, planned.plan, board, options.stack_bytes)
         if options.gates is not None:
             if samples is None:
                 raise InputRefused("convert", "", "gates need calibration data", "give --calib")
@@ -207,29 +207,6 @@ def _integers(
     return _Planned(ordered, choices, plan, tuple(notes), quantized.warnings)
 
 
-def _refuse_what_does_not_fit(planned: _Planned, board: Board, stack_bytes: int) -> None:
-    plan, ram, flash = planned.plan, board.ram, board.flash
-    need = plan.arena_bytes + stack_bytes
-    if need > ram.bytes:
-        raise InputRefused(
-            "plan",
-            board.name,
-            f"the model needs {need:,} bytes of RAM (arena {plan.arena_bytes:,}, stack "
-            f"{stack_bytes:,}); {ram.name} has {ram.bytes:,}. The peak is at {plan.peak_step}",
-            "use a smaller input or fewer channels there, or a board with more RAM",
-        )
-    weights = sum(int(c.nbytes) for c in planned.graph.constants.values())
-    if weights > flash.bytes:
-        largest = max(planned.graph.constants, key=lambda n: planned.graph.constants[n].nbytes)
-        raise InputRefused(
-            "plan",
-            board.name,
-            f"the weights take {weights:,} bytes of flash; {flash.name} has {flash.bytes:,}. "
-            f"The largest tensor is {largest}",
-            "use a smaller model, or a board with more flash",
-        )
-
-
 def _require(
     model: ModelProto, graph: Graph, samples: Samples, gates: Gates, progress: Progress
 ) -> None:
@@ -268,6 +245,18 @@ def build(directory: Path) -> Built:
     board = load_board(Project(directory).manifest.board)
     programs = build_project(directory, board)
     return Built(programs, Elf(programs.firmware).sizes, board)
+
+
+def require_ready(board_name: str, data: Path, emulator: Kind = "auto") -> None:
+    """Refuse now what building and comparing would refuse after a conversion.
+
+    Raises:
+        InputRefused: An unknown board, a missing tool, emulator or data file.
+    """
+    require_tools()
+    choose(emulator, load_board(board_name))
+    if not data.exists():
+        raise InputRefused("compare", str(data), "there is no such file or folder", "see --data")
 
 
 def emulate(

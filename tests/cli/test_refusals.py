@@ -287,7 +287,6 @@ def test_missing_emulator(onnx2mcu, project, monkeypatch, tmp_path):
     onnx2mcu("emulate", project, "--emulator", "renode").refused("renode")
 
 
-@pytest.mark.xfail(reason="`run` converts before it looks for the tools", strict=True)
 def test_run_looks_for_its_tools_before_it_writes(
     onnx2mcu, arguments, labelled, monkeypatch, tmp_path, untouched
 ):
@@ -297,7 +296,6 @@ def test_run_looks_for_its_tools_before_it_writes(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.xfail(reason="`run` converts before it looks at --data", strict=True)
 def test_run_reads_its_data_before_it_writes(onnx2mcu, arguments, tmp_path):
     done = onnx2mcu(*arguments("run", data=tmp_path / "none.npz"))
     assert done.code == 2

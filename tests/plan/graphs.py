@@ -77,8 +77,10 @@ class Net:
 
 
 def random_net(pick: Pick, most_ops: int = 40, sizes: int = 4000) -> tuple[Graph, dict]:
-    """A graph with branches, skips, views, in-place operators, scratch memory, constants, inputs
-    read twice, outputs nobody reads, outputs that are read too, and inputs returned as outputs.
+    """A graph with everything the planner must bear.
+
+    Branches, skips, views, in-place operators, scratch memory, constants, inputs read twice,
+    outputs nobody reads, outputs that are read too, and inputs returned as outputs.
     """
     net = Net.of({"c": pick(1, 50)}, **{f"in{i}": pick(1, sizes) for i in range(pick(1, 3))})
     names = [*net.inputs, "c"]

@@ -347,6 +347,16 @@ def test_prelu_with_a_computed_slope():
     assert "PRelu" in kinds(agree(model(node("PRelu", "x slope"), inputs=inputs)))
 
 
+def test_prelu_with_a_slope_as_old_opsets_wrote_it():
+    proto = model(node("PRelu", "x slope"), x=SHAPE, slope=[0.1, 0.2, 0.3])
+    graph = read(proto, "model").graph
+    x = normal(*SHAPE)
+    slopes = np.array([0.1, 0.2, 0.3], np.float32).reshape(3, 1, 1)
+    (op,) = graph.ops
+    (y,) = op.evaluate(x, graph.constants[op.inputs[1]])
+    np.testing.assert_array_equal(y, np.where(x < 0, x * slopes, x))
+
+
 def test_prelu_with_a_slope_that_would_widen_the_input_is_refused():
     for shape in ((2, 3, 4, 5), (1, 1, 3, 4, 5), (2, 1, 1)):
         with pytest.raises(InputRefused, match="PRelu"):

@@ -383,3 +383,14 @@ def test_factors_that_are_not_positive_stay_outside(factor):
         c=factor,
     )
     assert kinds(agree(proto)) == ["Unary", "MatMul"]
+
+
+def test_a_pad_joins_a_grouped_convolution():
+    proto = model(
+        node("Pad", ["x", "pads"], "p"),
+        node("Conv", "p w", group=2),
+        x=(1, 4, 5, 5),
+        w=normal(6, 2, 3, 3),
+        pads=np.array([0, 0, 1, 2, 0, 0, 1, 0]),
+    )
+    assert "Pad" not in kinds(agree(proto))

@@ -43,7 +43,10 @@ class _Finder:
         self.makers = {y: node for node in model.graph.node for y in node.output if y}
         self.constants: dict[str, Array] = initializers(model.graph)
         for node in model.graph.node:
-            value = _constant_value(node)
+            try:
+                value = _constant_value(node)
+            except _MALFORMED:
+                continue  # its importer says what is wrong
             if value is not None:
                 self.constants[node.output[0]] = value
 

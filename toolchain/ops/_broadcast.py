@@ -50,6 +50,8 @@ def broadcast_shape(op: Op, types: Types) -> tuple[int, ...]:
     a, b = (types[x].shape for x in op.inputs)
     if len(a) != len(b):
         raise ValueError(f"operands {a} and {b} have different ranks")
+    if any(n != m and 1 not in (n, m) for n, m in zip(a, b, strict=True)):
+        raise ValueError(f"operands {a} and {b} do not broadcast")
     loops_of(a, b)
     return np.broadcast_shapes(a, b)
 

@@ -13,6 +13,9 @@ _SMALLEST = 2.0**-31
 _DEAD_STEPS = 2.0**16
 """Steps of such a channel's bias in one step of the output."""
 
+_CODE_ERROR = 1e-3
+"""How far from an integer a code may be that a stated scale gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class IntegerWeights:
@@ -63,8 +66,10 @@ def quantize_weights(
     )
 
 
-def lower_layer(op: Op, types: Types, weights: Array, bias: Array, axis: int) -> Lowered:
-    """Lower an operator whose inputs are (x, weights, bias).
+def lower_layer(
+    op: Op, types: Types, weights: Array, bias: Array, axis: int, *, keep_single: bool = False
+) -> Lowered:
+    """Lower an operator whose inputs are (x, weights, bias); the result has a scale per channel.
 
     Args:
         op: The operator.
@@ -72,6 +77,8 @@ def lower_layer(op: Op, types: Types, weights: Array, bias: Array, axis: int) ->
         weights: Float weights in the operator's own layout.
         bias: Float biases [O].
         axis: Output channel axis of the weights.
+        keep_single: The operator has a kernel for weights with one scale, so that one the model
+            came with stays a single one.
     """
     s_in, s_out = types[op.x].q.scale, types[op.y].q.scale
     rows = np.moveaxis(weights, axis, 0)
@@ -82,12 +89,15 @@ def lower_layer(op: Op, types: Types, weights: Array, bias: Array, axis: int) ->
     if integer is None:
         integer = quantize_weights(rows, bias, s_in, s_out, op.name)
     codes = np.ascontiguousarray(np.moveaxis(integer.codes, 0, axis))
+    scales = integer.scales
+    if len(scales) == 1 and not keep_single:
+        scales = scales * len(rows)
     w, b = f"{op.y}.weights", f"{op.y}.bias"
     lowered = type(op).renamed(op, {op.inputs[1]: w, op.inputs[2]: b})
     return Lowered(
         lowered,
         {
-            w: (codes, TensorType(codes.shape, DType.INT8, Quant(integer.scales, 0, axis))),
+            w: (codes, TensorType(codes.shape, DType.INT8, Quant(scales, 0, axis))),
             b: (integer.bias, TensorType(integer.bias.shape, DType.INT32)),
         },
         integer.warnings,
@@ -100,8 +110,11 @@ def _given_weights(
     """Weights and bias with the codes the model came with (R13); None when they cannot be kept.
 
     The bias codes are taken as they are when the model gives it as int32 at scale s_in * s_w, else
-    a float bias is rounded at that scale. A bias that leaves int32 gives up the given scales.
+    a float bias is rounded at that scale. Given up are scales with which a bias leaves int32, and
+    scales that run over another axis than the output channels.
     """
+    if len(quant.scales) not in (1, len(rows)):
+        return None
     scales = np.broadcast_to(np.array(quant.scales), len(rows))
     column = scales.reshape(-1, *(1 for _ in rows.shape[1:]))
     unit = input_scale * scales
@@ -110,10 +123,14 @@ def _given_weights(
         if np.allclose(given, unit, rtol=1e-5, atol=0):
             unit = given
     bias_codes = np.rint(bias.astype(np.float64) / unit)
+    exact = rows.astype(np.float64) / column
+    codes = np.rint(exact)
     if np.abs(bias_codes).max(initial=0) > ACCUMULATOR_MAX:
         return None
+    if np.abs(exact - codes).max(initial=0) > _CODE_ERROR or np.abs(codes).max(initial=0) > 128:
+        return None
     return IntegerWeights(
-        np.rint(rows.astype(np.float64) / column).astype(np.int8),
+        codes.astype(np.int8),
         tuple(float(s) for s in (quant.scales if quant.axis is None else scales)),
         bias_codes.astype(np.int32),
         (),

@@ -117,7 +117,7 @@ class FullyConnected(Op):
     def lower(self, types: Types, constants: Constants) -> Lowered:
         """int8 weights per output channel, int32 biases."""
         w, bias = (constants[n] for n in self.inputs[1:])
-        return lower_layer(self, types, w, bias, self.channel_axis)
+        return lower_layer(self, types, w, bias, self.channel_axis, keep_single=True)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Rows (batch), input and output channels, first multiplier, clamp."""

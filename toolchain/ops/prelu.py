@@ -1,7 +1,7 @@
 """PRelu: negative values times a slope of their own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,13 +92,19 @@ class PRelu(Op):
 
 @imports("PRelu")
 def import_prelu(node: Node, b: Builder) -> None:
-    """A slope that broadcasts to x; one number for all of x is one table."""
+    """A slope that broadcasts to x, or an old one [C]; one number for all of x is one table."""
     x, slope = node.input(0), b.value(node.input(1))
-    shapes = [b.shape(name) for name in node.inputs]
-    if len(shapes[1]) > len(shapes[0]):
-        raise Unsupported(f"a slope {shapes[1]} of a tensor {shapes[0]}")
-    one = None if slope is None else single_value(slope, shapes[0])
-    if one is not None:
-        emit_unary(node, b, x, ("leaky_relu", ("x",), ("const", one)))
-        return
+    shape = b.shape(x)
+    if len(b.shape(node.input(1))) > len(shape):
+        raise Unsupported(f"a slope {b.shape(node.input(1))} of a tensor {shape}")
+    if slope is not None:
+        one = single_value(slope, shape)
+        if one is not None:
+            emit_unary(node, b, x, ("leaky_relu", ("x",), ("const", one)))
+            return
+        if slope.shape == shape[1:2] and slope.shape != shape[-1:]:
+            # how opsets before 7 wrote one slope per channel; as a broadcast it means nothing
+            name = b.fresh(f"{node.input(1)}.columns")
+            b.known[name] = slope.reshape(-1, *(1,) * (len(shape) - 2))
+            node = replace(node, inputs=(x, name))
     emit_tensors(of_one_rank(node, b), b, PRelu)

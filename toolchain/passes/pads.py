@@ -5,6 +5,7 @@ from dataclasses import replace
 from toolchain.ir import Graph, Op
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.depthwise import DepthwiseConv2D
+from toolchain.ops.grouped_conv import GroupedConv2D
 from toolchain.ops.pad import Pad
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.transpose import Transpose
@@ -71,7 +72,7 @@ def _through_reshape(pad: Pad, graph: Graph, op: Reshape) -> tuple[tuple[int, ..
 
 
 def _fuse(graph: Graph, op: Op) -> Edit | None:
-    if not isinstance(op, Conv2D | DepthwiseConv2D):
+    if not isinstance(op, Conv2D | DepthwiseConv2D | GroupedConv2D):
         return None
     pad = _source(graph, op)
     if pad is None or pad.value != 0 or len(pad.before) != 4:

@@ -2,7 +2,8 @@
 
 from toolchain.plan.arena import Plan, plan_memory
 from toolchain.plan.check import check_plan
+from toolchain.plan.fit import require_fit
 from toolchain.plan.lifetimes import Buffer, lifetimes
 from toolchain.plan.schedule import schedule
 
-__all__ = ["Buffer", "Plan", "check_plan", "lifetimes", "plan_memory", "schedule"]
+__all__ = ["Buffer", "Plan", "check_plan", "lifetimes", "plan_memory", "require_fit", "schedule"]

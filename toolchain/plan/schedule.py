@@ -18,7 +18,7 @@ from toolchain.plan.lifetimes import (
 )
 from toolchain.select import Choice
 
-WIDTH = 500
+WIDTH = 200
 
 
 def schedule(
@@ -73,15 +73,22 @@ class _Search:
             root: 0 if root in graph.constants else aligned(graph.types[root].nbytes, alignment)
             for root in roots.values()
         }
-        self.scratch = [
-            aligned(choices[op.y].scratch, alignment) if op.y in choices else 0 for op in self.ops
-        ]
         self.kept = {roots[y] for y in (*graph.outputs, *(graph.inputs if keep_inputs else ()))}
         self.reads = [tuple(dict.fromkeys(roots[x] for x in op.inputs)) for op in self.ops]
         self.readers = dict.fromkeys(self.size, 0)
         for i, read in enumerate(self.reads):
             for root in read:
                 self.readers[root] |= 1 << i
+        # Bytes an operator adds while it runs (scratch included), and bytes that stay after it.
+        self.written = [
+            sum(self.size[y] for y in op.outputs)
+            + (aligned(choices[op.y].scratch, alignment) if op.y in choices else 0)
+            for op in self.ops
+        ]
+        self.lasting = [
+            sum(self.size[y] for y in op.outputs if self.readers[y] or y in self.kept)
+            for op in self.ops
+        ]
         makers = {y: i for i, op in enumerate(self.ops) for y in op.outputs}
         self.needs = [
             sum(1 << i for i in {makers[r] for r in rs if r in makers}) for rs in self.reads
@@ -89,8 +96,8 @@ class _Search:
 
     def run(self, limit: int) -> tuple[Op, ...] | None:
         """All operators in an order whose peak is below the limit, or None."""
-        inputs = {r for r in self.graph.inputs if self.readers[r] or r in self.kept}
-        start = sum(self.size[r] for r in inputs)
+        inputs = {x for x in self.graph.inputs if self.readers[x] or x in self.kept}
+        start = sum(self.size[x] for x in inputs)
         floor = max(start, *map(self._least, range(len(self.ops)))) if self.ops else start
         if floor >= limit:
             return None
@@ -134,16 +141,17 @@ class _Search:
 
     def _execute(self, i: int, done: int, live: int) -> tuple[int, int]:
         """Bytes live while operator i runs, and after it."""
-        op = self.ops[i]
-        left = ~(done | 1 << i)
+        op, left = self.ops[i], ~(done | 1 << i)
         dying = {r for r in self.reads[i] if not self.readers[r] & left and r not in self.kept}
-        written = sum(self.size[y] for y in op.outputs)
-        lasting = sum(self.size[y] for y in op.outputs if self.readers[y] or y in self.kept)
         choice = self.choices.get(op.y)
-        reused = overwritable(self.graph, op, choice, self.roots, dying)
-        saved = self.size[op.y] if reused is not None else 0
-        after = live + lasting - sum(self.size[r] for r in dying)
-        return live + written + self.scratch[i] - saved, after
+        during = live + self.written[i]
+        if (
+            choice is not None
+            and choice.kernel.inplace
+            and overwritable(self.graph, op, choice, self.roots, dying) is not None
+        ):
+            during -= self.size[op.y]
+        return during, live + self.lasting[i] - sum(self.size[r] for r in dying)
 
     def _with_views(self, state: _State) -> tuple[Op, ...]:
         """The operators on the way to a state, each followed by the views of its outputs."""

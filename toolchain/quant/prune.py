@@ -140,20 +140,20 @@ class _Pruner:
         if name in self.graph.outputs or not readers:
             return self._all(name)
         masks = [self._read_by(op, name, kept) for op in readers]
-        return np.logical_or.reduce(masks)
+        return np.asarray(np.logical_or.reduce(masks))
 
     def _read_by(self, op: Op, name: str, kept: dict[str, Mask]) -> Mask:
         """Which channels of `name` an operator needs."""
         channels = self.graph.types[name].shape[-1]
         if isinstance(op, DepthwiseConv2D):
-            return kept[op.y].reshape(channels, -1).any(axis=1)
+            return np.asarray(kept[op.y].reshape(channels, -1).any(axis=1))
         if isinstance(op, Conv2D | FullyConnected):
             rows = self.values[op.inputs[1]][kept[op.y]]
             return np.asarray(rows.reshape(-1, channels).any(axis=0))
         if isinstance(op, _POOLS):
             return kept[op.y]
         if isinstance(op, Reshape) and (times := self._flattened(op)) is not None:
-            return kept[op.y].reshape(times, channels).any(axis=0)
+            return np.asarray(kept[op.y].reshape(times, channels).any(axis=0))
         return self._all(name)
 
     def _shrunk(self, kept: dict[str, Mask]) -> Pruned:
@@ -177,13 +177,18 @@ class _Pruner:
                 if not mask.all():
                     types[y] = types[y].with_shape((*types[y].shape[:-1], int(mask.sum())))
                     if y in origins:
-                        origins[y] = replace(origins[y], channels=tuple(int(c) for c in np.flatnonzero(mask)))
+                        left = tuple(int(c) for c in np.flatnonzero(mask))
+                        origins[y] = replace(origins[y], channels=left)
             ops.append(op)
         done = replace(self.graph, types=types, constants=values, origins=origins)
         return Pruned(done.with_ops(ops), tuple(dropped))
 
     def _shrink_layer(
-        self, op: Layer, kept: dict[str, Mask], types: dict[str, TensorType], values: dict
+        self,
+        op: Layer,
+        kept: dict[str, Mask],
+        types: dict[str, TensorType],
+        values: dict[str, Array],
     ) -> None:
         w_name, b_name = op.inputs[1:]
         if isinstance(op, DepthwiseConv2D):

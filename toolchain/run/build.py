@@ -49,6 +49,17 @@ def find_tool(name: str) -> str | None:
     return shutil.which(name, path=str(beside)) or shutil.which(name)
 
 
+def require_tools() -> None:
+    """Refuse when a build tool is missing.
+
+    Raises:
+        InputRefused: It names the tool and the command that installs it.
+    """
+    for name, command in INSTALL.items():
+        if find_tool(name) is None:
+            raise InputRefused("build", name, "not installed", command)
+
+
 def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.0) -> BuildResult:
     """Configure and compile.
 
@@ -61,9 +72,7 @@ def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.
         InputRefused: A tool is missing, or the folder is no generated project.
         RunFailed: The project does not compile, link or fit.
     """
-    for name, command in INSTALL.items():
-        if find_tool(name) is None:
-            raise InputRefused("build", name, "not installed", command)
+    require_tools()
     if not (project_dir / "CMakeLists.txt").is_file():
         reason = "no CMakeLists.txt: not a generated project"
         raise InputRefused("build", str(project_dir), reason, "make one with `onnx2mcu convert`")
