@@ -200,8 +200,9 @@ def _integers(
     quantized = quantize(graph, ranges)
     pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
     notes = [f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped]
-    ordered = schedule(verify(pruned.graph, Stage.QUANTIZED))
-    choices = select_kernels(ordered, target)
+    graph = verify(pruned.graph, Stage.QUANTIZED)
+    choices = select_kernels(graph, target)
+    ordered = schedule(graph, choices, target.alignment, options.keep_inputs)
     plan = plan_memory(ordered, choices, target.alignment, options.keep_inputs)
     check_plan(ordered, choices, plan, target.alignment)
     return _Planned(ordered, choices, plan, tuple(notes), quantized.warnings)

@@ -393,7 +393,8 @@ extern "C"
      * The larger (largest != 0) or smaller code of two arrays of size codes (size >= 0). The output may be the same
      * array as either operand.
      */
-    arm_cmsis_nn_status glue_extreme_s8(const int8_t *a, const int8_t *b, int32_t largest, int8_t *output, int32_t size);
+    arm_cmsis_nn_status
+    glue_extreme_s8(const int8_t *a, const int8_t *b, int32_t largest, int8_t *output, int32_t size);
 
     /*
      * Sum of any number of arrays of size codes (size >= 0); the output may be the same array as any of them.

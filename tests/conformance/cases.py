@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import ModelProto, TensorProto, defs, numpy_helper, version_converter
+from onnx import ModelProto, NodeProto, TensorProto, defs, numpy_helper, version_converter
 from onnx.backend.test.case.node import collect_testcases
 
 from toolchain.frontend.load import MAX_OPSET, MIN_OPSET
@@ -116,7 +116,7 @@ def _case(name: str, model: ModelProto, inputs: list, outputs: list) -> Case | N
         return None
     if any(named[x].size == 0 or not np.isfinite(named[x]).all() for x in floats):
         return None
-    names = [y.name for y in model.graph.output]
+    names = _main_outputs(model)
     return Case(
         name,
         node.op_type,
@@ -124,6 +124,18 @@ def _case(name: str, model: ModelProto, inputs: list, outputs: list) -> Case | N
         {x: named[x] for x in floats},
         dict(zip(names, outputs, strict=False)),
     )
+
+
+def _main_outputs(model: ModelProto) -> list[str]:
+    """Names of the outputs without the operator's optional ones (Mean, Mask, Indices, ...)."""
+    node, version = model.graph.node[0], model.opset_import[0].version
+    declared = defs.get_schema(node.op_type, version).outputs
+    optional = defs.OpSchema.FormalParameterOption.Optional
+    return [
+        y.name
+        for i, y in enumerate(model.graph.output)
+        if i == 0 or i >= len(declared) or declared[i].option != optional
+    ]
 
 
 def _with_initialisers(model: ModelProto, named: dict[str, Array], kept: set[str]) -> ModelProto:
@@ -139,13 +151,20 @@ def _with_initialisers(model: ModelProto, named: dict[str, Array], kept: set[str
     return fixed
 
 
+def _fits(node: NodeProto, schema: defs.OpSchema) -> bool:
+    """Whether an older version of the operator has all that the node uses."""
+    return {a.name for a in node.attribute} <= set(schema.attributes) and len(
+        node.input
+    ) <= schema.max_input
+
+
 def _lower_opset(model: ModelProto) -> None:
-    """State the newest opset we read, when the operator has not changed since."""
+    """State the newest opset we read, when the operator of that version has all that is used."""
     node = model.graph.node[0]
     for entry in model.opset_import:
         if entry.domain in ("", "ai.onnx") and entry.version > MAX_OPSET:
-            since = defs.get_schema(node.op_type, entry.version).since_version
-            if since <= MAX_OPSET:
+            known = defs.get_schema(node.op_type, MAX_OPSET)
+            if _fits(node, known):
                 entry.version = MAX_OPSET
         if entry.domain in ("", "ai.onnx") and entry.version < MIN_OPSET:
             entry.version = MIN_OPSET

@@ -108,19 +108,25 @@ def test_the_exact_search_finds_what_every_order_finds_and_proves_it(triples):
     blocks = Blocks.of(triples)
     smallest = min(top(blocks, place(blocks, order)) for order in permutations(range(len(triples))))
     for order in greedy_orders(blocks):
-        offsets, final = exact.fit(blocks, smallest, order, 10**6)
+        offsets, final = exact.place_within(blocks, smallest, order, 10**6)
         assert final
         assert offsets is not None
         assert top(blocks, offsets) == smallest
         assert not interfering(blocks, offsets)
-        assert exact.fit(blocks, smallest - 1, order, 10**6) == (None, True)
+        assert exact.place_within(blocks, smallest - 1, order, 10**6) == (None, True)
 
 
 def test_the_exact_search_claims_nothing_when_it_is_cut_short():
     blocks = Blocks.of([(n % 7 + 1, n % 5, n % 5 + n % 3) for n in range(20)])
-    assert exact.fit(blocks, 1, range(20), 1000) == (None, True)
-    assert exact.fit(blocks, top(blocks, place(blocks, range(20))), range(20), 3) == (None, False)
-    assert exact.fit(Blocks.of([(1, n, n) for n in range(301)]), 9, range(301), 99) == (None, False)
+    assert exact.place_within(blocks, 1, range(20), 1000) == (None, True)
+    assert exact.place_within(blocks, top(blocks, place(blocks, range(20))), range(20), 3) == (
+        None,
+        False,
+    )
+    assert exact.place_within(Blocks.of([(1, n, n) for n in range(301)]), 9, range(301), 99) == (
+        None,
+        False,
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -50,9 +50,7 @@ def integers(model: ModelProto, samples: Array | None = None, pruned: bool = Tru
     tensors = calibrated_tensors(graph)
     ranges = {}
     if tensors and samples is not None:
-        rows = List(
-            {imported.inputs[0].name: s.reshape(imported.inputs[0].shape)} for s in samples
-        )
+        rows = List({imported.inputs[0].name: s.reshape(imported.inputs[0].shape)} for s in samples)
         ranges = calibrate(FloatSession(model, tensors), rows, tensors)
     quantized = quantize(graph, ranges).graph
     if not pruned:

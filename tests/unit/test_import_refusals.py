@@ -45,9 +45,6 @@ CASES = {
     "pads of another rank": (node("Conv", "x w", pads=[1, 1]), {"w": W}, "pads"),
     "negative pads": (node("Conv", "x w", pads=[-1, 0, 0, 0]), {"w": W}, "negative pads"),
     "an unknown auto_pad": (node("Conv", "x w", auto_pad="MAGIC"), {"w": W}, "MAGIC"),
-    "pool indices": (
-        node("MaxPool", "x", "y i", kernel_shape=[2, 2]), {}, "Indices output",
-    ),
     "a dilated pool": (
         node("MaxPool", "x", kernel_shape=[2, 2], dilations=[2, 2]), {}, "dilations",
     ),
@@ -108,6 +105,18 @@ def test_r21_all_unsupported_nodes_are_in_one_message():
         assert name in error.reason
     assert "n_b" not in error.reason
     assert error.reason.startswith("4 nodes")
+
+
+def test_r24_optional_outputs_that_nobody_reads_are_left_out():
+    proto = model(node("MaxPool", "x", "y i", kernel_shape=[2, 2]))
+    assert [type(op).__name__ for op in read(proto, "pool").graph.ops].count("MaxPool") == 1
+
+
+def test_r24_indices_that_somebody_reads_are_refused():
+    nodes = [node("MaxPool", "x", "a i", kernel_shape=[2, 2]), node("MaxUnpool", "a i")]
+    error = refusal(model(*nodes))
+    assert "Indices output" in error.reason
+    assert "MaxUnpool" in error.reason
 
 
 def test_r21_a_refused_node_brings_no_refusals_of_what_follows_it():

@@ -140,9 +140,10 @@ class _Writer:
 
     def _operand(self, name: str, stem: str) -> Operand:
         kind = self.graph.types[name]
-        if self.graph.is_constant(name):
-            role = identifier(name.rsplit(".", 1)[-1])
-            ref = self._table(f"{stem}_{role}", self.graph.constants[name]).symbol
+        stored = self.plan.constants.get(name, name)
+        if self.graph.is_constant(stored):
+            role = identifier(stored.rsplit(".", 1)[-1])
+            ref = self._table(f"{stem}_{role}", self.graph.constants[stored]).symbol
         else:
             ref = f"(int8_t *)({self.prefix}_arena + {self.plan.offsets[name]})"
         return Operand(ref, kind.shape, kind.elements, kind.quant)

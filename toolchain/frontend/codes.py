@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, helper, numpy_helper
 
+from toolchain.frontend.constants import initializers
+
 _MOVES = {
     "Concat", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Pad", "Clip", "Relu",
     "Reshape", "Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze",
@@ -26,7 +28,7 @@ def real_constants(model: ModelProto) -> ModelProto:
     zero point is 0. Models without such nodes come back as they are.
     """
     known = _parameters(model)
-    constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    constants = initializers(model.graph)
     nodes: list[NodeProto] = []
     added = []
     for node in model.graph.node:

@@ -7,7 +7,11 @@ from onnx import ModelProto, TensorProto, ValueInfoProto
 
 from toolchain.errors import InputRefused
 
-_TYPES: dict[int, str] = {TensorProto.FLOAT: "float32", TensorProto.INT8: "int8", TensorProto.UINT8: "uint8"}
+_TYPES: dict[int, str] = {
+    TensorProto.FLOAT: "float32",
+    TensorProto.INT8: "int8",
+    TensorProto.UINT8: "uint8",
+}
 """Element types of inputs: real values, or the codes of a quantised model."""
 
 

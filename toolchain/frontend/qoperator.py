@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from toolchain.frontend.constants import initializers
+
 
 def to_qdq(model: ModelProto) -> ModelProto:
     """The model with every QLinear operator in QDQ form; models without any come back as they are.
@@ -34,7 +36,7 @@ def to_qdq(model: ModelProto) -> ModelProto:
 
 class _Rewriter:
     def __init__(self, model: ModelProto) -> None:
-        self.constants = {t.name: t for t in model.graph.initializer}
+        self.constants = initializers(model.graph)
         self.added: list[TensorProto] = []
         self._numbers = count()
 
@@ -42,8 +44,7 @@ class _Rewriter:
         return f"{node.output[0]}.{role}.{next(self._numbers)}"
 
     def value(self, name: str) -> NDArray[Any] | None:
-        tensor = self.constants.get(name)
-        return None if tensor is None else numpy_helper.to_array(tensor)
+        return self.constants.get(name)
 
     def constant(self, node: NodeProto, role: str, value: NDArray[Any]) -> str:
         name = self.name(node, role)
@@ -55,7 +56,7 @@ class _Rewriter:
     ) -> tuple[NodeProto, str]:
         y = self.name(node, "real")
         inputs = [x, scale, zero] if zero else [x, scale]
-        attributes = {} if axis is None else {"axis": axis}
+        attributes: dict[str, Any] = {} if axis is None else {"axis": axis}
         return helper.make_node("DequantizeLinear", inputs, [y], **attributes), y
 
     def float_node(

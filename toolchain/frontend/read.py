@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import onnx
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, defs, helper, numpy_helper
 
 import toolchain.ops  # noqa: F401 - registers the operators
 from toolchain.errors import InputRefused
@@ -54,8 +54,10 @@ def read(
     """
     specs, notes = model_inputs(model, shapes)
     kept, left_out = _outputs(model, outputs)
-    reader = _Reader(model, specs)
-    reader.read(_needed(recognise_norms(model), kept))
+    nodes = _needed(recognise_norms(model), kept)
+    read_names = {x for node in nodes for x in node.input} | set(kept)
+    reader = _Reader(model, specs, read_names)
+    reader.read(nodes)
     if reader.problems:
         raise _refusal(reader.problems)
     reader.name_outputs(kept)
@@ -80,11 +82,12 @@ _OUTPUT_TYPES = (
 
 
 class _Reader:
-    def __init__(self, model: ModelProto, specs: list[InputSpec]) -> None:
+    def __init__(self, model: ModelProto, specs: list[InputSpec], read_names: set[str]) -> None:
         self.builder = Builder(initializers(model.graph))
         for spec in specs:
             self.builder.input(spec.name, spec.shape)
         self.opsets = opsets(model)
+        self.read_names = read_names
         self.inferred = _inferred_shapes(model, specs)
         self.guessed: set[str] = set()
         self.problems: list[tuple[Node, Unsupported]] = []
@@ -134,13 +137,28 @@ class _Reader:
                 if y not in self.inferred:
                     self.guessed.add(y)
 
+    def _outputs(self, proto: NodeProto) -> tuple[str, ...]:
+        """The outputs, "" for optional ones that nobody reads."""
+        try:
+            version = self.opsets.get("" if proto.domain == "ai.onnx" else proto.domain, 1)
+            declared = defs.get_schema(proto.op_type, version, proto.domain).outputs
+        except defs.SchemaError:
+            return tuple(proto.output)
+        optional = defs.OpSchema.FormalParameterOption.Optional
+        return tuple(
+            ""
+            if i < len(declared) and declared[i].option == optional and y not in self.read_names
+            else y
+            for i, y in enumerate(proto.output)
+        )
+
     def _node(self, proto: NodeProto, attributes: Mapping[str, Any]) -> Node:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
         return Node(
             f"{domain}.{proto.op_type}" if domain else proto.op_type,
             proto.name or f"{proto.op_type}:{proto.output[0]}",
             tuple(self.builder.aliases.get(x, x) for x in proto.input),
-            tuple(proto.output),
+            self._outputs(proto),
             attributes,
             self.opsets.get(domain, 1),
         )

@@ -47,13 +47,13 @@ def import_resize(node: Node, b: Builder) -> None:
             f"Resize with coordinate_transformation_mode {coordinates!r}",
             f"{', '.join(sorted(COORDINATES))} are supported",
         )
-    _emit(
-        node,
-        b,
-        _axes(node, b, shape),
-        coordinates,
-        node.attribute("nearest_mode", "round_prefer_floor"),
-    )
+    axes = _axes(node, b, shape)
+    if coordinates == "align_corners" and any(abs(a.scale * a.old - a.new) > 1e-3 for a in axes):
+        raise Unsupported(
+            "align_corners with a scale that gives no whole number of cells",
+            "give sizes: the specification and the run-times disagree on such scales",
+        )
+    _emit(node, b, axes, coordinates, node.attribute("nearest_mode", "round_prefer_floor"))
 
 
 def _axes(node: Node, b: Builder, shape: tuple[int, ...]) -> list[_Axis]:

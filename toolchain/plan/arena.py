@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolchain.ir import Graph
-from toolchain.plan.exact import fit
+from toolchain.plan.exact import place_within
 from toolchain.plan.lifetimes import Buffer, aligned, lifetimes, live_bytes, view_roots
 from toolchain.plan.placement import Blocks, greedy_orders, greedy_placements, improve, top
 from toolchain.select import Choice
@@ -89,12 +89,12 @@ def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
     best = min(greedy_placements(blocks), key=lambda offsets: top(blocks, offsets))
     for order in greedy_orders(blocks):
         if top(blocks, best) > bound:
-            best = fit(blocks, bound, order, QUICK_NODES)[0] or best
+            best = place_within(blocks, bound, order, QUICK_NODES)[0] or best
     if top(blocks, best) > bound:
         best = improve(blocks, best, bound)
     proved = top(blocks, best) == bound
     while not proved:
-        better, final = fit(blocks, top(blocks, best) - 1, greedy_orders(blocks)[0], NODES)
+        better, final = place_within(blocks, top(blocks, best) - 1, greedy_orders(blocks)[0], NODES)
         if better is None:
             return best, final
         best, proved = better, top(blocks, better) == bound

@@ -8,7 +8,7 @@ MAX_BLOCKS = 300
 """More are not tried: the search is as deep as there are blocks."""
 
 
-def fit(
+def place_within(
     blocks: Blocks, height: int, order: Sequence[int], nodes: int
 ) -> tuple[tuple[int, ...] | None, bool]:
     """Look for a placement of at most `height` bytes.

@@ -3,6 +3,7 @@
 Everything happens on the integer graph and is bit-exact: the remaining bytes do not change.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,11 +45,19 @@ def prune(graph: Graph) -> Pruned:
        cells do not hold it. Pools pass a constant on; a depthwise channel of a constant is one.
     2. A channel that no reader weighs is dropped, and with it all that only feeds it. A depthwise
        channel goes together with its input channel.
-    Tensors that other operators read, and outputs, keep their channels.
+    Tensors that other operators read, and outputs, keep their channels. What was dropped may leave
+    further channels without weights: all is repeated until nothing changes.
     """
-    pruner = _Pruner(graph)
-    pruner.fold_constants()
-    return pruner.drop_unread()
+    lost: Counter[str] = Counter()
+    while True:
+        pruner = _Pruner(graph)
+        pruner.fold_constants()
+        smaller = pruner.drop_unread()
+        graph = smaller.graph
+        if not smaller.dropped:
+            names = dict.fromkeys(op.name for op in graph.ops if lost[op.name])
+            return Pruned(graph, tuple((name, lost[name]) for name in names))
+        lost.update(dict(smaller.dropped))
 
 
 class _Pruner:
@@ -79,7 +88,9 @@ class _Pruner:
         multipliers, shifts = quantize_multipliers(layer_multipliers(op, self.graph.types))
         quant = self.graph.types[op.y].q
         codes = requantize(bias.astype(np.int64), multipliers, shifts) + quant.zero_point
-        return ~rows.any(axis=1), saturate(codes, *activation_codes(quant, op.low, op.high))
+        return np.asarray(~rows.any(axis=1)), saturate(
+            codes, *activation_codes(quant, op.low, op.high)
+        )
 
     def _absorb(self, op: Layer, mask: Mask, codes: Array) -> None:
         zero = self.graph.types[op.x].q.zero_point
@@ -107,7 +118,7 @@ class _Pruner:
         flat = np.broadcast_to(codes, shape).astype(np.int8)
         (pooled,) = op.simulate(self.graph.types, flat)
         rows = pooled.reshape(-1, shape[-1])
-        return mask & (rows == rows[0]).all(axis=0), rows[0]
+        return np.asarray(mask & (rows == rows[0]).all(axis=0)), rows[0]
 
     def _flattened(self, op: Reshape) -> int | None:
         """How often the channels of the input follow each other in the last axis of the output."""
