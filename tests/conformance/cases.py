@@ -151,8 +151,12 @@ def _with_initialisers(model: ModelProto, named: dict[str, Array], kept: set[str
     return fixed
 
 
-def _fits(node: NodeProto, schema: defs.OpSchema) -> bool:
-    """Whether an older version of the operator has all that the node uses."""
+def _fits(node: NodeProto) -> bool:
+    """Whether the operator of the newest opset we read has all that the node uses."""
+    try:
+        schema = defs.get_schema(node.op_type, MAX_OPSET)
+    except defs.SchemaError:
+        return False
     return {a.name for a in node.attribute} <= set(schema.attributes) and len(
         node.input
     ) <= schema.max_input
@@ -163,8 +167,7 @@ def _lower_opset(model: ModelProto) -> None:
     node = model.graph.node[0]
     for entry in model.opset_import:
         if entry.domain in ("", "ai.onnx") and entry.version > MAX_OPSET:
-            known = defs.get_schema(node.op_type, MAX_OPSET)
-            if _fits(node, known):
+            if _fits(node):
                 entry.version = MAX_OPSET
         if entry.domain in ("", "ai.onnx") and entry.version < MIN_OPSET:
             entry.version = MIN_OPSET
