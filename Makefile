@@ -16,7 +16,7 @@ export PATH := $(BIN):$(PATH)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo lint check test golden lines clean firmware-tools host-compiler
+.PHONY: help setup demo lint check test slow golden lines clean firmware-tools host-compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,13 +36,16 @@ lint: setup ## formatting, style, types, import layers
 	$(BIN)/lint-imports
 
 check: lint host-compiler ## lint and every test that needs no emulator
-	$(BIN)/pytest -m "not emulator"
+	$(BIN)/pytest -m "not emulator and not slow"
 
 test: lint host-compiler ## lint and every test, firmware in the emulator included
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 -m "not slow"
 
-golden: setup ## rewrite the golden files in tests/golden; review the difference before committing
-	$(BIN)/pytest tests/golden --update-golden
+slow: setup host-compiler ## the long runs: every operator on 200 random shapes per core
+	$(BIN)/pytest -n 2 -m slow
+
+golden: setup ## rewrite golden files, README tables and docs/conformance.md; review the difference
+	$(BIN)/pytest tests/golden tests/conformance --update-golden
 
 lines: ## lines of every room of toolchain/
 	@tools/lines.sh toolchain

@@ -9,6 +9,8 @@ from tests.quantized.models import integers, load
 from tests.quantized.nets import Net
 from toolchain.ir import DType, Graph, Stage, verify
 from toolchain.ir.execute import simulate
+from toolchain.ops._windows import Window
+from toolchain.ops.average_pool import AveragePool
 from toolchain.quant.prune import Pruned, prune
 
 
@@ -110,7 +112,8 @@ def test_a_constant_travels_through_pool_depthwise_and_reshape() -> None:
     x = net.conv(net.input(1, 4, 4, 2), 5, bias=np.full(5, 20_000), bounds=(None, None))
     net.constants["w0"][2] = 0
     y = net.depthwise(net.pool(x), 2, pads=False)
-    done = _pruned(net.graph(net.dense(net.flat(net.average(y)), 3)))
+    mean = net.emit(AveragePool, (y,), net.quant(), Window((2, 2)), False)
+    done = _pruned(net.graph(net.dense(net.flat(mean), 3)))
     assert done.graph.types[x].shape[3] == 4
     assert done.graph.types[y].shape[3] == 8
     assert done.dropped == (("t0", 1), ("t2", 2))

@@ -57,7 +57,8 @@ def prune(graph: Graph) -> Pruned:
         if not smaller.dropped:
             names = dict.fromkeys(op.name for op in graph.ops if lost[op.name])
             return Pruned(graph, tuple((name, lost[name]) for name in names))
-        lost.update(dict(smaller.dropped))
+        for name, channels in smaller.dropped:
+            lost[name] += channels
 
 
 class _Pruner:
@@ -174,10 +175,9 @@ class _Pruner:
         dropped = []
         for op in self.graph.ops:
             if isinstance(op, Layer):
-                lost = int((~kept[op.y]).sum())
-                if lost:
-                    dropped.append((op.name, lost))
                 self._shrink_layer(op, kept, types, values)
+                if not kept[op.y].all():
+                    dropped.append((op.name, int((~kept[op.y]).sum())))
             elif isinstance(op, _POOLS):
                 kept[op.y] = kept[op.x]
             elif isinstance(op, Reshape) and self._flattened(op) is not None:

@@ -1,0 +1,32 @@
+"""The reference int8 models in the emulator: the bytes Arm's own CMSIS-NN gives (issue 3)."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from toolchain import pipeline
+from toolchain.options import ConvertOptions
+
+pytestmark = [pytest.mark.emulator]
+
+BOARDS = {"M4": "nucleo-f446re", "M55": "mps3-an547"}
+
+
+@pytest.mark.parametrize("prune", [True, False], ids=["pruned", "whole"])
+@pytest.mark.parametrize("core", BOARDS)
+@pytest.mark.parametrize("name", ["kws", "ic", "vww", "ad"])
+def test_firmware_gives_the_golden_bytes(
+    name: str, core: str, prune: bool, shared: Path, tmp_path: Path
+) -> None:
+    with np.load(shared / "data" / "golden_cmsis_nn.npz") as golden:
+        inputs, expected = golden[f"{name}_x"], golden[f"{name}_y"]
+    np.save(tmp_path / "x.npy", inputs)
+    model = shared / "models" / f"mlperf_{name}_int8_qdq.onnx"
+    project = tmp_path / "project"
+    made = pipeline.convert(model, None, BOARDS[core], project, ConvertOptions(prune=prune))
+    run = pipeline.emulate(project, tmp_path / "x.npy", "qemu")
+    (codes,) = run.codes.values()
+    np.testing.assert_array_equal(codes.reshape(expected.shape), expected)
+    removed = [note for note in made.manifest.notes if "dead channels removed" in note]
+    assert bool(removed) == (prune and name == "vww")
