@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from toolchain.ir import Array, Constants, Op, Types
+from toolchain.ir import Array, Constants, Lowered, Op, Types
 from toolchain.ir.fixedpoint import (
     activation_codes,
+    clip,
     quantize_multiplier,
     requantize,
     saturate,
 )
-from toolchain.ops._binary import operand_quant
-from toolchain.ops._broadcast import loops
+from toolchain.ops._binary import lower_operands, operand_quant
+from toolchain.ops._broadcast import broadcast_shape, loops
 
 LEFT_SHIFT = 20
 
@@ -88,3 +89,45 @@ def sum_output_floor(op: Op, types: Types, constants: Constants, gain: float = 1
     """Smallest output scale for which the result's left shift stays in int32."""
     scales = [operand_quant(x, types, constants).scale for x in op.inputs]
     return gain * common_scale(scales) / 2.0**21
+
+
+class SumOp(Op):
+    """Inputs a and b of one rank that broadcast; output a + sign * b, clipped to [low, high].
+
+    A subclass is a dataclass with the fields low and high (None: open).
+    """
+
+    __slots__ = ()
+
+    has_activation: ClassVar[bool] = True
+    is_elementwise: ClassVar[bool] = True
+    sign: ClassVar[int] = 1
+
+    low: float | None
+    high: float | None
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """The broadcast shape."""
+        return (broadcast_shape(self, types),)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """a + sign * b, clipped."""
+        total = values[0].astype(np.float64) + self.sign * values[1].astype(np.float64)
+        return (clip(total, self.low, self.high).astype(np.float32),)
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """Both terms at one scale, combined, requantised, clamped."""
+        clamp = activation_codes(types[self.y].q, self.low, self.high)
+        return (simulate_sum(self, types, codes, (1, self.sign), clamp),)
+
+    def output_floor(self, types: Types, constants: Constants) -> float:
+        """Smallest output scale whose arithmetic stays in int32."""
+        return sum_output_floor(self, types, constants)
+
+    def lower(self, types: Types, constants: Constants) -> Lowered:
+        """A constant operand as int8 codes."""
+        return lower_operands(self, types, constants)
+
+    def arguments(self, types: Types) -> Mapping[str, Any]:
+        """Requantisation, clamp and loops."""
+        return sum_arguments(self, types, self.low, self.high)

@@ -9,12 +9,9 @@ import numpy as np
 from toolchain.ir import (
     Array,
     Builder,
-    Constants,
     Example,
     Kernel,
-    Lowered,
     Node,
-    Op,
     Target,
     Types,
     Unsupported,
@@ -23,16 +20,12 @@ from toolchain.ir import (
 )
 from toolchain.ir.fixedpoint import (
     activation_codes,
-    clip,
-    quantize_multipliers,
-    requantize,
-    saturate,
 )
 from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
+from toolchain.ops._layer import LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
 from toolchain.ops._windows import Window, import_window
 from toolchain.ops.grouped_conv import import_grouped
 
@@ -53,7 +46,7 @@ def _arm_is_right(op: "Conv2D", types: Types, target: Target) -> bool:
 
 @register
 @dataclass(frozen=True, slots=True)
-class Conv2D(Op):
+class Conv2D(LayerOp):
     """Inputs x [N, H, W, I], filter [O, KH, KW, I], bias [O]; output [N, OH, OW, O].
 
     The result is clipped to [low, high] (None: open), which fuses ReLU and Clip.
@@ -69,8 +62,6 @@ class Conv2D(Op):
         ),
         Kernel("glue_convolve_s8", "ops/conv2d.c.j2", ("glue_convolve_s8.c",)),
     )
-    has_activation: ClassVar[bool] = True
-    channel_axis: ClassVar[int] = 0
 
     window: Window
     low: float | None = None
@@ -86,38 +77,15 @@ class Conv2D(Op):
             )
         return ((n, *self.window.output((height, width)), o),)
 
-    def _sums(self, x: Array, w: Array, fill: float) -> Array:
+    def sums(self, x: Array, w: Array) -> Array:
+        """Sum over the taps of every window."""
         # float64 products and sums of int8 values are exact, and use the fast matrix product
         return np.asarray(
             sum(
                 taps.astype(np.float64) @ w[:, ky, kx].T.astype(np.float64)
-                for ky, kx, taps in self.window.taps(x, fill)
+                for ky, kx, taps in self.window.taps(x, 0)
             )
         )
-
-    def evaluate(self, *values: Array) -> tuple[Array, ...]:
-        """Convolution, bias, clip."""
-        x, w, bias = values
-        return (clip(self._sums(x, w, 0) + bias, self.low, self.high).astype(np.float32),)
-
-    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
-        """int32 accumulators, requantised per channel, clamped."""
-        x, w, bias = codes
-        x_zero, y = types[self.x].q.zero_point, types[self.y].q
-        sums = self._sums(x.astype(np.int16) - x_zero, w, 0).astype(np.int64) + bias
-        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
-        scaled = requantize(sums, multipliers, shifts) + y.zero_point
-        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
-
-    def output_floor(self, types: Types, constants: Constants) -> float:
-        """Smallest output scale whose arithmetic stays in int32."""
-        w, bias = (constants[n] for n in self.inputs[1:])
-        return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
-
-    def lower(self, types: Types, constants: Constants) -> Lowered:
-        """int8 filters per output channel, int32 biases."""
-        w, bias = (constants[n] for n in self.inputs[1:])
-        return lower_layer(self, types, w, bias, self.channel_axis)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Geometry and clamp."""
@@ -125,11 +93,6 @@ class Conv2D(Op):
             "window": self.window,
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
-
-    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
-        """Requantisation parameters per output channel."""
-        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
-        return {"multiplier": multipliers, "shift": shifts}
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

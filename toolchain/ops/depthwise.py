@@ -13,12 +13,9 @@ import numpy as np
 from toolchain.ir import (
     Array,
     Builder,
-    Constants,
     Example,
     Kernel,
-    Lowered,
     Node,
-    Op,
     Origin,
     Quant,
     Target,
@@ -28,18 +25,14 @@ from toolchain.ir import (
 )
 from toolchain.ir.fixedpoint import (
     activation_codes,
-    clip,
-    quantize_multipliers,
-    requantize,
-    saturate,
 )
 from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
 from toolchain.ops._axes import axis_of
 from toolchain.ops._channels import channels_last, restore
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
+from toolchain.ops._layer import LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
 from toolchain.ops._windows import Window
 
 
@@ -60,7 +53,7 @@ def _arm_is_right(op: "DepthwiseConv2D", types: Types, target: Target) -> bool:
 
 @register
 @dataclass(frozen=True, slots=True)
-class DepthwiseConv2D(Op):
+class DepthwiseConv2D(LayerOp):
     """Inputs x [N, H, W, C], filter [1, KH, KW, C * M], bias [C * M]; output [N, OH, OW, C * M].
 
     Output channel c reads input channel c // M. The result is clipped to [low, high].
@@ -76,7 +69,6 @@ class DepthwiseConv2D(Op):
         ),
         Kernel("glue_depthwise_conv_s8", "ops/depthwise.c.j2", ("glue_depthwise_conv_s8.c",)),
     )
-    has_activation: ClassVar[bool] = True
     channel_axis: ClassVar[int] = 3
 
     window: Window
@@ -91,39 +83,16 @@ class DepthwiseConv2D(Op):
             raise ValueError(f"filter {(one, kh, kw, outputs)} does not fit {types[self.x].shape}")
         return ((n, *self.window.output((height, width)), outputs),)
 
-    def _sums(self, x: Array, w: Array, fill: float) -> Array:
+    def sums(self, x: Array, w: Array) -> Array:
+        """Sum over the taps of every window."""
         multiplier = w.shape[3] // x.shape[3]
         wide = np.repeat(x, multiplier, axis=3) if multiplier > 1 else x
         return np.asarray(
             sum(
                 taps.astype(np.float64) * w[0, ky, kx].astype(np.float64)
-                for ky, kx, taps in self.window.taps(wide, fill)
+                for ky, kx, taps in self.window.taps(wide, 0)
             )
         )
-
-    def evaluate(self, *values: Array) -> tuple[Array, ...]:
-        """Convolution, bias, clip."""
-        x, w, bias = values
-        return (clip(self._sums(x, w, 0) + bias, self.low, self.high).astype(np.float32),)
-
-    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
-        """int32 accumulators, requantised per channel, clamped."""
-        x, w, bias = codes
-        x_zero, y = types[self.x].q.zero_point, types[self.y].q
-        sums = self._sums(x.astype(np.int16) - x_zero, w, 0).astype(np.int64) + bias
-        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
-        scaled = requantize(sums, multipliers, shifts) + y.zero_point
-        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
-
-    def output_floor(self, types: Types, constants: Constants) -> float:
-        """Smallest output scale whose arithmetic stays in int32."""
-        w, bias = (constants[n] for n in self.inputs[1:])
-        return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
-
-    def lower(self, types: Types, constants: Constants) -> Lowered:
-        """int8 filters per output channel, int32 biases."""
-        w, bias = (constants[n] for n in self.inputs[1:])
-        return lower_layer(self, types, w, bias, self.channel_axis)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Geometry, channel multiplier and clamp."""
@@ -132,11 +101,6 @@ class DepthwiseConv2D(Op):
             "ch_mult": types[self.y].shape[3] // types[self.x].shape[3],
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
-
-    def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
-        """Requantisation parameters per output channel."""
-        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
-        return {"multiplier": multipliers, "shift": shifts}
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

@@ -16,7 +16,6 @@ from toolchain.ir import (
     Kernel,
     Lowered,
     Node,
-    Op,
     Origin,
     Quant,
     Target,
@@ -26,14 +25,12 @@ from toolchain.ir import (
 )
 from toolchain.ir.fixedpoint import (
     activation_codes,
-    clip,
     quantize_multipliers,
-    requantize,
-    saturate,
 )
 from toolchain.ops import _scratch as arm
 from toolchain.ops._examples import clip_bounds, normal, size
-from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
+from toolchain.ops._layer import LayerOp
+from toolchain.ops._weights import layer_multipliers, lower_layer
 from toolchain.ops._windows import Window
 
 
@@ -57,7 +54,7 @@ def _pointwise_scratch(op: "FullyConnected", types: Types, target: Target) -> in
 
 @register
 @dataclass(frozen=True, slots=True)
-class FullyConnected(Op):
+class FullyConnected(LayerOp):
     """Inputs x [..., I], weights [O, I], bias [O]; output [..., O], clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
@@ -80,8 +77,6 @@ class FullyConnected(Op):
             ("arm_fully_connected_per_channel_s8.c",),
         ),
     )
-    has_activation: ClassVar[bool] = True
-    channel_axis: ClassVar[int] = 0
 
     low: float | None = None
     high: float | None = None
@@ -93,26 +88,9 @@ class FullyConnected(Op):
             raise ValueError(f"weights {(o, i)} do not fit input {shape}")
         return ((*shape[:-1], o),)
 
-    def evaluate(self, *values: Array) -> tuple[Array, ...]:
-        """x @ weights.T + bias, clipped."""
-        x, w, bias = values
-        sums = x.astype(np.float64) @ w.T.astype(np.float64) + bias
-        return (clip(sums, self.low, self.high).astype(np.float32),)
-
-    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
-        """int32 accumulators, requantised per channel, clamped."""
-        x, w, bias = codes
-        y = types[self.y].q
-        centred = x.astype(np.float64) - types[self.x].q.zero_point
-        sums = (centred @ w.T.astype(np.float64)).astype(np.int64) + bias
-        multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
-        scaled = requantize(sums, multipliers, shifts) + y.zero_point
-        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
-
-    def output_floor(self, types: Types, constants: Constants) -> float:
-        """Smallest output scale whose arithmetic stays in int32."""
-        w, bias = (constants[n] for n in self.inputs[1:])
-        return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
+    def sums(self, x: Array, w: Array) -> Array:
+        """x @ weights.T."""
+        return np.asarray(x.astype(np.float64) @ w.T.astype(np.float64))
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
         """int8 weights per output channel, int32 biases."""
