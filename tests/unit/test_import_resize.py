@@ -44,6 +44,12 @@ def clear_of_ties(coordinates, constants, shape):
     return True
 
 
+def whole(coordinates, constants, shape):
+    """Whether the corners are where everybody has them: not with a scale that cuts a cell."""
+    cells = constants.get("s", 1.0) * np.array(shape, np.float32)
+    return coordinates != "align_corners" or np.abs(cells - np.floor(cells)).max() < 1e-4
+
+
 def versioned(inputs, constants, opset):
     """Inputs with empty tensors for what is left out, where the version wants them."""
     if opset > 11:
@@ -74,6 +80,7 @@ def targets(draw, shape, axes):
 def test_nearest(coordinates, rounding, shape, data):
     shape = shape[: data.draw(st.integers(2, 4))]
     inputs, constants = data.draw(targets(shape, range(1, len(shape))))
+    assume(whole(coordinates, constants, shape))
     opset = data.draw(st.sampled_from(opsets(coordinates)))
     inputs, constants = versioned(inputs, constants, opset)
     if coordinates == SINCE_19 or rounding == "round_prefer_ceil":
@@ -91,6 +98,7 @@ def test_nearest(coordinates, rounding, shape, data):
 )
 def test_linear(coordinates, shape, data):
     inputs, constants = data.draw(targets(shape, (2, 3)))
+    assume(whole(coordinates, constants, shape))
     opset = data.draw(st.sampled_from(opsets(coordinates)))
     inputs, constants = versioned(inputs, constants, opset)
     resize = node("Resize", inputs, mode="linear", coordinate_transformation_mode=coordinates)
@@ -138,6 +146,14 @@ def test_what_is_refused_by_name(attributes, reason):
     resize = node("Resize", ["x", "", "", "n"], **attributes)
     with pytest.raises(InputRefused, match=reason):
         agree(model(resize, opset=18, n=ints(1, 3, 16, 16)))
+
+
+def test_corners_of_a_cut_cell_are_refused():
+    resize = node(
+        "Resize", ["x", "", "s"], mode="linear", coordinate_transformation_mode="align_corners"
+    )
+    with pytest.raises(InputRefused, match="no whole number of cells"):
+        agree(model(resize, x=(1, 1, 2, 4), opset=19, s=floats(1, 1, 0.6, 0.6)))
 
 
 def test_linear_over_three_axes_is_refused():

@@ -34,15 +34,24 @@ PASSES: tuple[Pass, ...] = (
 __all__ = ["PASSES", "Pass", "run"]
 
 
+ROUNDS = 4
+"""One round brings nearly every graph to rest; what one pass frees for an earlier one needs more."""
+
+
 def run(graph: Graph, passes: Sequence[Pass] = PASSES) -> Graph:
-    """Apply the passes in order; a pass that breaks the graph is named.
+    """Apply the passes in order, again while they find something, at most ROUNDS times.
 
     Raises:
-        InternalError: A pass returned a graph that is not well formed.
+        InternalError: A pass returned a graph that is not well formed; it is named.
     """
-    for rewrite in passes:
-        try:
-            graph = verify(rewrite(graph))
-        except Exception as error:  # whatever it is, the pass is at fault and is named
-            raise InternalError("fuse", rewrite.__name__, f"broke the graph: {error}") from error
+    for _ in range(ROUNDS):
+        before = graph.ops
+        for rewrite in passes:
+            try:
+                graph = verify(rewrite(graph))
+            except Exception as error:  # whatever it is, the pass is at fault
+                reason = f"broke the graph: {error}"
+                raise InternalError("fuse", rewrite.__name__, reason) from error
+        if graph.ops == before:
+            break
     return graph
