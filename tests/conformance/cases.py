@@ -166,8 +166,8 @@ def _lower_opset(model: ModelProto) -> None:
     """State the newest opset we read, when the operator of that version has all that is used."""
     node = model.graph.node[0]
     for entry in model.opset_import:
-        if entry.domain in ("", "ai.onnx") and entry.version > MAX_OPSET:
-            if _fits(node):
-                entry.version = MAX_OPSET
-        if entry.domain in ("", "ai.onnx") and entry.version < MIN_OPSET:
-            entry.version = MIN_OPSET
+        if entry.domain not in ("", "ai.onnx"):
+            continue
+        if entry.version > MAX_OPSET and _fits(node):
+            entry.version = MAX_OPSET
+        entry.version = max(entry.version, MIN_OPSET)

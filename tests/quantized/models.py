@@ -1,4 +1,4 @@
-"""The quantised models of the shared folder, the data that belong to them, and their integer form."""
+"""The quantised models of the shared folder, their data, and their integer form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

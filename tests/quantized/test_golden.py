@@ -69,9 +69,7 @@ def _layers(model) -> list[tuple[Array, Array, list[tuple[int, int]]]]:
         # double arithmetic in this order: that is what the reference converters do
         real = [Fraction(s_in * float(s) / s_out) for s in scales]
         assert bias is not None
-        found.append(
-            (values[weights.input[0]], values[bias], [_multiplier(r) for r in real])
-        )
+        found.append((values[weights.input[0]], values[bias], [_multiplier(r) for r in real]))
     return found
 
 

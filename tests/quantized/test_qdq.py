@@ -64,7 +64,9 @@ def _layer(made, kind):
 
 @pytest.mark.parametrize("activations", [SIGNED, UNSIGNED], ids=["int8", "uint8"])
 @pytest.mark.parametrize("relu", [None, "Relu", "Clip"])
-@pytest.mark.parametrize("bias", [None, BIAS, BIAS * np.float32(3e-4)], ids=["none", "int", "float"])
+@pytest.mark.parametrize(
+    "bias", [None, BIAS, BIAS * np.float32(3e-4)], ids=["none", "int", "float"]
+)
 def test_convolution(activations, relu, bias):
     proto = _conv(activations, bias=bias, relu=relu)
     assert largest_error(proto) <= LSB
@@ -263,7 +265,7 @@ def test_inputs_and_outputs_may_be_codes(kind):
 
 
 def test_softmax_at_1_255_is_computed_at_1_256():
-    """The integer softmax knows one output scale; the values differ by less than a step and a half."""
+    """The integer softmax knows one output scale; values differ by less than 1.5 steps."""
     nodes = [
         *quantized("x", "xq", "x_s", "x_z"),
         node("Softmax", "xq", "s", axis=-1),

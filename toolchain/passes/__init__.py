@@ -35,7 +35,7 @@ __all__ = ["PASSES", "Pass", "run"]
 
 
 ROUNDS = 4
-"""One round brings nearly every graph to rest; what one pass frees for an earlier one needs more."""
+"""One round brings nearly every graph to rest; what one pass frees for another needs more."""
 
 
 def run(graph: Graph, passes: Sequence[Pass] = PASSES) -> Graph:
