@@ -19,6 +19,7 @@ from toolchain.options import ConvertOptions
 from toolchain.project import Project
 from toolchain.report import html, records, support, table
 from toolchain.report.terminal import complain, print_anything, progress_bars, show
+from toolchain.run.flash import flash_command
 
 app = typer.Typer(
     name="onnx2mcu",
@@ -53,7 +54,9 @@ ARM = Annotated[
     Path | None,
     typer.Option("--cmsis-nn-dir", envvar="CMSIS_NN_DIR", help="Arm's CMSIS-NN, to link it."),
 ]
-TIMEOUT = Annotated[float, typer.Option("--timeout", help="Seconds the emulator may take.")]
+TIMEOUT = Annotated[
+    float, typer.Option("--timeout", help="Seconds the emulator may take.", min=0.01)
+]
 AGREEMENT = Annotated[
     float | None, typer.Option(help="Gate: share of equal top-1 classes, 0 to 1.", min=0, max=1)
 ]
@@ -267,10 +270,16 @@ def run(
             output, data, gates, emulator.value, samples, timeout, progress
         )
     page = html.write_report(output, converted.manifest, built, evaluation, emulation)
+    layers = zip(
+        records.convert_record(output, converted.manifest)["layers"],
+        records.compare_record(evaluation, emulation)["layers"],
+        strict=True,
+    )
     record = {
         **records.convert_record(output, converted.manifest),
         **records.build_record(built),
         **records.compare_record(evaluation, emulation),
+        "layers": [{**made, **ran} for made, ran in layers],
         "report": str(page),
     }
     view = table.run_table(converted.manifest, built, evaluation, emulation, page)
@@ -284,7 +293,8 @@ def flash(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command only.")] = False,
 ) -> None:
     """Write the firmware to the real board through pyOCD."""
-    command = pipeline.flash_command(project)
+    built = pipeline.build(project)
+    command = flash_command(built.programs.firmware, built.board, dry_run=dry_run)
     print(shlex.join(command))
     if not dry_run:
         raise typer.Exit(subprocess.run(command, check=False).returncode)

@@ -18,7 +18,7 @@ from toolchain.emit import identifier, write_code, write_firmware, write_model
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import load_model
-from toolchain.frontend.read import read
+from toolchain.frontend.read import Imported, read
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, DType, Graph, Stage, Target, verify
@@ -38,7 +38,6 @@ from toolchain.quant.quantize import calibrated_tensors, quantize
 from toolchain.results import Built, Emulation, InspectedLayer, Inspection
 from toolchain.run import Elf, Kind, RunRequest, choose, require_tools
 from toolchain.run import build as build_project
-from toolchain.run.build import find_tool
 from toolchain.run.doctor import Check, doctor
 from toolchain.select import Choice, select_kernels
 
@@ -57,6 +56,7 @@ def inspect(
     """
     board = load_board(board_name) if board_name else None
     imported = read(load_model(model_path), model_path.stem, shapes)
+    _require_single_samples(imported)
     graph = schedule(_as_bytes(passes.run(imported.graph)))
     plan = plan_memory(graph, {}, board.alignment if board else 4)
     layers = tuple(
@@ -75,6 +75,18 @@ def inspect(
     if board is not None:
         fits = plan.arena_bytes <= board.ram.bytes and weights <= board.flash.bytes
     return Inspection(graph, layers, plan.arena_bytes, plan.peak_step, board, fits, imported.notes)
+
+
+def _require_single_samples(imported: Imported) -> None:
+    for spec in imported.inputs:
+        if len(spec.shape) > 1 and spec.shape[0] != 1:
+            example = ",".join(map(str, (1, *spec.shape[1:])))
+            raise InputRefused(
+                "read",
+                spec.name,
+                f"a batch of {spec.shape[0]}: the firmware takes one sample at a time",
+                f"export with a batch of 1, or give --shape {spec.name}={example}",
+            )
 
 
 def _as_bytes(graph: Graph) -> Graph:
@@ -116,6 +128,7 @@ def convert(
     with written_aside(directory, force=options.force) as aside:
         model = load_model(model_path)
         imported = read(model, model_path.stem, options.shapes, options.outputs)
+        _require_single_samples(imported)
         graph = passes.run(imported.graph)
         samples = None
         if calib is not None:
@@ -141,6 +154,7 @@ def convert(
             0 if samples is None else len(samples),
             options.stack_bytes,
             options.shapes,
+            options.pixel_scale,
             (*imported.notes, *(samples.warnings if samples else ()), *planned.notes),
             planned.warnings,
         )
@@ -230,6 +244,12 @@ def tool_version() -> str:
         return "unknown"
 
 
+def _data(project: Project, data: Path, max_samples: int | None, stage: str) -> Samples:
+    """Samples for a project, pixels scaled as when it was converted."""
+    scale = project.manifest.pixel_scale
+    return load_samples(data, input_specs(project), max_samples, stage, pixel_scale=scale)
+
+
 def input_specs(project: Project) -> list[InputSpec]:
     """The inputs of a project's model, with the shapes it was converted with."""
     specs, _ = model_inputs(onnx.load(project.model_path), project.manifest.shapes)
@@ -285,7 +305,7 @@ def emulate(
     if data is None:
         samples = project.samples()[:max_samples]
     else:
-        source = load_samples(data, input_specs(project), max_samples, "emulate")
+        source = _data(project, data, max_samples, "emulate")
         samples = [input_codes(graph, sample) for sample in source]
     return _emulate(project, graph, samples, emulator, timeout_s)
 
@@ -349,7 +369,7 @@ def compare(
     """
     project = Project(directory)
     graph = project.graph()
-    samples = load_samples(data, input_specs(project), max_samples, "compare")
+    samples = _data(project, data, max_samples, "compare")
     codes = [input_codes(graph, sample) for sample in samples]
     run = _emulate(project, graph, codes, emulator, timeout_s)
     evaluation = evaluate(
@@ -361,27 +381,6 @@ def compare(
         progress=lambda done, total: progress("compare", done, total),
     )
     return evaluation, run
-
-
-def flash_command(directory: Path) -> list[str]:
-    """Build a project and give the command that writes it to its board.
-
-    Raises:
-        InputRefused: The board has no debug probe that pyOCD knows, or pyOCD is missing.
-    """
-    built = build(directory)
-    if built.board.probe is None:
-        raise InputRefused(
-            "flash",
-            built.board.name,
-            "this board has no target that pyOCD can write",
-            f"copy {built.programs.firmware} by the board's own way",
-        )
-    pyocd = find_tool("pyocd")
-    if pyocd is None:
-        raise InputRefused("flash", "pyocd", "not installed", "pip install onnx2mcu[hardware]")
-    target = built.board.probe.target
-    return [pyocd, "flash", "--target", target, str(built.programs.firmware)]
 
 
 def diagnose() -> list[Check]:

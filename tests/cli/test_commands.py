@@ -267,8 +267,7 @@ def test_flash_prints_its_command(onnx2mcu, runnable, monkeypatch, tmp_path):
     tool.write_text("#!/bin/sh\nexit 3\n")
     tool.chmod(0o755)
     done = onnx2mcu("flash", runnable, "--dry-run")
-    if "not installed" in done.err:
-        done.refused("pyocd", "not installed")
+    assert done.code == 0
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     done = onnx2mcu("flash", runnable, "--dry-run")
     assert (done.code, done.err) == (0, "")

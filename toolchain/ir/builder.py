@@ -52,6 +52,7 @@ class Builder:
         self.notes: list[str] = []
         self.aliases: dict[str, str] = {}
         self.pins: dict[str, Quant] = {}
+        self.dequantized: dict[str, str] = {}
 
     # ---- reading -----------------------------------------------------------------------------
     def shape(self, name: str) -> tuple[int, ...]:
@@ -97,6 +98,10 @@ class Builder:
     def pin_activation(self, name: str, quant: Quant) -> None:
         """Give an activation the quantisation the model states."""
         self.types[name] = replace(self.types[name], quant=quant)
+
+    def stand_for(self, x: str, y: str) -> None:
+        """From now on the value of `x` in the ONNX model is that of `y`, after its rounding."""
+        self.dequantized.setdefault(x, y)
 
     def input(self, name: str, shape: tuple[int, ...]) -> None:
         """Declare an input of the graph."""
@@ -154,5 +159,8 @@ class Builder:
             self.constants,
             tuple(inputs),
             tuple(outputs),
-            self.origins,
+            {
+                n: replace(o, tensor=self.dequantized.get(o.tensor, o.tensor))
+                for n, o in self.origins.items()
+            },
         )

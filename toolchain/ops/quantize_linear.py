@@ -81,6 +81,8 @@ def _state(node: Node, b: Builder) -> None:
     if b.types[x].quant in (None, quant):
         b.pin_activation(x, quant)
         b.aliases[y] = x
+        if node.op_type.endswith("DequantizeLinear"):
+            b.stand_for(x, y)
         return
     if node.op_type.endswith("DequantizeLinear"):
         raise Unsupported("codes read at another scale than they were written with")

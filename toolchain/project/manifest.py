@@ -53,3 +53,4 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     shapes: dict[str, tuple[int, ...]] = {}
+    pixel_scale: float = 1.0

@@ -32,6 +32,7 @@ class Source:
         samples: Number of calibration samples.
         stack_bytes: Stack reserved.
         shapes: Input shapes the user gave.
+        pixel_scale: Real value of one step of 8-bit pixel data.
         notes: What was assumed.
         warnings: What the user should know of the quantisation.
     """
@@ -45,6 +46,7 @@ class Source:
     samples: int
     stack_bytes: int
     shapes: Mapping[str, tuple[int, ...]]
+    pixel_scale: float
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -119,6 +121,7 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
         notes=source.notes,
         warnings=source.warnings,
         shapes=dict(source.shapes),
+        pixel_scale=source.pixel_scale,
     )
 
 

@@ -66,7 +66,7 @@ def build_record(built: Built) -> Record:
         "weights_bytes": sizes.weights,
         "data_bytes": sizes.data,
         "bss_bytes": sizes.bss,
-        "stack_bytes": sizes.stack,
+        "stack_reserved_bytes": sizes.stack,
         "board_flash_bytes": built.board.flash.bytes,
         "board_ram_bytes": built.board.ram.bytes,
     }
