@@ -11,7 +11,8 @@ from elftools.elf.elffile import ELFFile
 from unicorn import arm_const
 
 _RX = unicorn.UC_PROT_ALL
-_SLICE_US = 200_000
+_SLICE_US = 2_000_000
+"""Long enough that only a hang meets it: the block it stops in would be counted twice."""
 
 
 def _length(code):
