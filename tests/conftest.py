@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Machines of all speeds run the suite; in CI the examples are always the same, elsewhere new ones.
+settings.register_profile("suite", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("suite")
 
 REPO = Path(__file__).resolve().parents[1]
 
