@@ -49,7 +49,6 @@ class Builder:
         self.types: dict[str, TensorType] = {}
         self.constants: dict[str, Array] = {}
         self.origins: dict[str, Origin] = {}
-        self.notes: list[str] = []
         self.aliases: dict[str, str] = {}
         self.pins: dict[str, Quant] = {}
         self.dequantized: dict[str, str] = {}

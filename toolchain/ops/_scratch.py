@@ -107,32 +107,6 @@ def depthwise(
     return size
 
 
-def fully_connected(isa: str) -> int:
-    """Bytes of scratch of arm_fully_connected_s8 and arm_fully_connected_per_channel_s8: none.
-
-    With MVE the context must point to constants in flash instead, see needs_fully_connected_sums.
-
-    Raises:
-        ValueError: The instruction set is unknown.
-    """
-    _check(isa)
-    return 0
-
-
-def needs_fully_connected_sums(isa: str) -> bool:
-    """Whether the context of a fully connected call must hold one int32 per output.
-
-    The versions differ in what they want there: 4.x reads nothing; 5.0.0 and 6.0.0 want the sum
-    of the output's weights and add the bias themselves; 7.x wants bias + input_offset * sum and
-    ignores the bias argument. A 1x1 convolution of the same weights needs no sums in any version.
-
-    Raises:
-        ValueError: The instruction set is unknown.
-    """
-    _check(isa)
-    return isa == "mve"
-
-
 def avgpool(isa: str, channels: int) -> int:
     """Bytes of scratch of arm_avgpool_s8: one int32 sum per channel with DSP, else none.
 
@@ -141,16 +115,6 @@ def avgpool(isa: str, channels: int) -> int:
     """
     _check(isa)
     return 4 * channels if isa == "dsp" else 0
-
-
-def softmax(isa: str) -> int:
-    """Bytes of scratch of arm_softmax_s8: none.
-
-    Raises:
-        ValueError: The instruction set is unknown.
-    """
-    _check(isa)
-    return 0
 
 
 def _check(isa: str) -> None:
