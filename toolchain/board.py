@@ -40,14 +40,17 @@ _FPUS: dict[str, tuple[str, ...]] = {
 class Isa(StrEnum):
     """Instruction set the kernels may use."""
 
+    BASELINE = "baseline"
+    """Armv6-M: no 64-bit product, no multiply-accumulate."""
     SCALAR = "scalar"
+    """Armv7-M without SIMD."""
     DSP = "dsp"
     MVE = "mve"
 
 
 _ISAS: dict[str, Isa] = {
-    "cortex-m0": Isa.SCALAR,
-    "cortex-m0plus": Isa.SCALAR,
+    "cortex-m0": Isa.BASELINE,
+    "cortex-m0plus": Isa.BASELINE,
     "cortex-m3": Isa.SCALAR,
     "cortex-m4": Isa.DSP,
     "cortex-m7": Isa.DSP,

@@ -15,6 +15,7 @@ from toolchain import pipeline
 from toolchain.board import list_boards, load_board
 from toolchain.check.compare import Comparison, Gates
 from toolchain.errors import GateFailed, InputRefused, ToolchainError
+from toolchain.ir import Family
 from toolchain.options import ConvertOptions
 from toolchain.project import Project
 from toolchain.report import html, records, support, table
@@ -50,6 +51,10 @@ PERCENTILE = Annotated[float, typer.Option(help="Share of values to keep, in per
 SCALE = Annotated[float, typer.Option("--pixel-scale", help="Value of one step of 8-bit pixels.")]
 STACK = Annotated[int, typer.Option("--stack", help="Bytes of stack to reserve.")]
 KEEP = Annotated[bool, typer.Option("--keep-inputs", help="Inputs survive a run.")]
+KERNELS = Annotated[
+    Family | None,
+    typer.Option("--kernels", help="Whose kernels to call; fast, or cmsis-nn with --cmsis-nn-dir."),
+]
 ARM = Annotated[
     Path | None,
     typer.Option("--cmsis-nn-dir", envvar="CMSIS_NN_DIR", help="Arm's CMSIS-NN, to link it."),
@@ -145,6 +150,7 @@ def convert(
     shape: SHAPE = [],  # noqa: B006
     outputs: OUTPUTS = [],  # noqa: B006
     prefix: PREFIX = "",
+    kernels: KERNELS = None,
     cmsis_nn_dir: ARM = None,
     stack: STACK = 2048,
     keep_inputs: KEEP = False,
@@ -164,6 +170,7 @@ def convert(
         _shapes(shape),
         tuple(outputs),
         prefix,
+        kernels,
         cmsis_nn_dir,
         stack,
         keep_inputs,
@@ -234,6 +241,7 @@ def run(
     shape: SHAPE = [],  # noqa: B006
     outputs: OUTPUTS = [],  # noqa: B006
     prefix: PREFIX = "",
+    kernels: KERNELS = None,
     cmsis_nn_dir: ARM = None,
     stack: STACK = 2048,
     keep_inputs: KEEP = False,
@@ -255,6 +263,7 @@ def run(
         _shapes(shape),
         tuple(outputs),
         prefix,
+        kernels,
         cmsis_nn_dir,
         stack,
         keep_inputs,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolchain.check.compare import Gates
+from toolchain.ir import Family
 from toolchain.quant.calibrate import Method
 
 Progress = Callable[[str, int, int], None]
@@ -27,6 +28,7 @@ class ConvertOptions:
         shapes: Input shapes for models with symbolic dimensions.
         outputs: Outputs to keep; empty keeps all float ones.
         prefix: Prefix of files and symbols; "" makes one from the file's name.
+        kernels: Whose kernels to call; None: CMSIS-NN's where a copy is given, else fast ones.
         cmsis_nn_dir: A copy of Arm's CMSIS-NN to link.
         stack_bytes: Stack to reserve.
         keep_inputs: Inputs survive a run.
@@ -42,9 +44,17 @@ class ConvertOptions:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()
     prefix: str = ""
+    kernels: Family | None = None
     cmsis_nn_dir: Path | None = None
     stack_bytes: int = 2048
     keep_inputs: bool = False
     gates: Gates | None = None
     force: bool = False
     prune: bool = True
+
+    @property
+    def family(self) -> Family:
+        """Whose kernels are called."""
+        if self.kernels is not None:
+            return self.kernels
+        return Family.CMSIS_NN if self.cmsis_nn_dir else Family.FAST

@@ -135,7 +135,7 @@ def convert(
             samples = load_samples(
                 calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
             )
-        target = Target(board.isa, options.cmsis_nn_dir is not None)
+        target = Target(board.isa, options.family)
         planned = _integers(graph, model, samples, target, options, progress)
         require_fit(planned.graph, planned.plan, board, options.stack_bytes)
         if options.gates is not None:
@@ -149,7 +149,7 @@ def convert(
             sha256(model_path.read_bytes()).hexdigest(),
             tool_version(),
             board,
-            "cmsis-nn" if options.cmsis_nn_dir else "cmsis_glue",
+            options.family,
             options.method,
             0 if samples is None else len(samples),
             options.stack_bytes,

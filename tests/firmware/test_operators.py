@@ -15,7 +15,7 @@ import toolchain.ops  # noqa: F401 - registers the operators
 from tests.ops.host import codes_of, example_graph, quantized, random_inputs
 from toolchain.board import load_board
 from toolchain.emit import LayerInfo, write_code, write_firmware, write_model
-from toolchain.ir import Array, Example, Graph, Op, Target
+from toolchain.ir import Array, Example, Family, Graph, Op, Target
 from toolchain.ir.execute import simulate
 from toolchain.plan import Plan
 from toolchain.project import firmware_of
@@ -131,7 +131,7 @@ def _compare(
     """Run all graphs in one firmware against their oracles; returns the kernels taken."""
     board = load_board(board_name)
     graph = _joined(graphs)
-    target = Target(board.isa, arm is not None)
+    target = Target(board.isa, Family.FAST if arm is None else Family.CMSIS_NN)
     choices = select_kernels(graph, target)
     plan = _guarded_plan(graph, choices)
     code = write_code(graph, choices, plan, target, "operators")

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolchain.emit.literals import braces, file_prefix, identifier, unique_identifiers
 from toolchain.emit.render import render
-from toolchain.ir import Array, Graph, Op, Quant, Target
+from toolchain.ir import Array, Graph, Op, Quant, Site, Target
 from toolchain.plan import Plan
 from toolchain.select import Choice
 
@@ -106,16 +106,17 @@ class _Writer:
     def layer(self, index: int, op: Op, ident: str) -> Layer:
         choice = self.choices[op.y]
         stem = f"{self.prefix}_{index:02d}"
-        tables = {
-            role: self._table(f"{stem}_{role}", values)
-            for role, values in op.tables(self.graph.types, self.target).items()
-        }
-        inputs = [self._operand(x, stem) for x in op.inputs]
+        kernel, site = choice.kernel, self._site(op)
+        arrays = op.tables(site.types, self.target) if kernel.pack is None else kernel.pack(site)
+        tables = {role: self._table(f"{stem}_{role}", a) for role, a in arrays.items()}
+        packed = kernel.pack is not None
+        inputs = [self._operand(x, stem, packed=packed) for x in op.inputs]
         outputs = [self._operand(y, stem) for y in op.outputs]
         offset = self.plan.scratch_offsets.get(op.y)
         context: dict[str, Any] = {
             **op.arguments(self.graph.types),
-            "kernel": choice.kernel.name,
+            **kernel.facts(site),
+            "kernel": kernel.name,
             "inputs": inputs,
             "outputs": outputs,
             "x": inputs[0],
@@ -129,7 +130,7 @@ class _Writer:
             f"layer_{index:02d}_{ident}",
             op,
             choice,
-            render(choice.kernel.template, **context).rstrip("\n"),
+            render(kernel.template, **context).rstrip("\n"),
             tuple((self.plan.offsets[y], self.graph.types[y].nbytes) for y in op.outputs),
         )
 
@@ -138,10 +139,15 @@ class _Writer:
         self.tables.append(table)
         return table
 
-    def _operand(self, name: str, stem: str) -> Operand:
+    def _site(self, op: Op) -> Site:
+        return Site(op, self.graph.types, self.graph.constants, self.target)
+
+    def _operand(self, name: str, stem: str, *, packed: bool = False) -> Operand:
         kind = self.graph.types[name]
         stored = self.plan.constants.get(name, name)
-        if self.graph.is_constant(stored):
+        if self.graph.is_constant(stored) and packed:
+            ref = ""  # the kernel reads its own arrays instead
+        elif self.graph.is_constant(stored):
             role = identifier(stored.rsplit(".", 1)[-1])
             ref = self._table(f"{stem}_{role}", self.graph.constants[stored]).symbol
         else:

@@ -146,7 +146,9 @@ def _context(
         "outputs": model.outputs,
         "layers": model.layers,
         "layer_spans": _layer_spans(model.layers),
-        "kernels": tuple(sorted(name for name in model.kernel_sources if name.endswith(".c"))),
+        "kernels": tuple(
+            sorted(name for name in model.kernel_sources if name.endswith((".c", ".S")))
+        ),
         "board": board,
         "gcc_flags": board.gcc_flags,
         "boot_words": [_hex(word) for word in board.boot_words],
@@ -239,7 +241,7 @@ def _emulator_map(board: Board, machine: Machine) -> dict[str, Any]:
 
 def _copy_kernels(target: Path, sources: Sequence[str], glue_dir: Path) -> None:
     target.mkdir(exist_ok=True)
-    for old in (*target.glob("*.c"), *target.glob("*.h")):
+    for old in (*target.glob("*.c"), *target.glob("*.S"), *target.glob("*.h")):
         old.unlink()
     headers = (*(glue_dir / "include").glob("*.h"), *(glue_dir / "src").glob("*.h"))
     for path in (*headers, *(glue_dir / "src" / name for name in sources)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -18,17 +19,33 @@ Array = NDArray[Any]
 Constants = Mapping[str, Array]
 
 
+class Family(StrEnum):
+    """Whose kernels a model calls."""
+
+    FAST = "fast"
+    """cmsis_glue's kernels for one instruction set; portable ones where there is none."""
+    PORTABLE = "portable"
+    """cmsis_glue in plain C, the same on every core."""
+    CMSIS_NN = "cmsis-nn"
+    """Arm's CMSIS-NN; portable ones where it has no function."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What kernel selection may depend on.
 
     Args:
         isa: Instruction set the kernels are compiled for.
-        arm_library: True when Arm's CMSIS-NN is linked, False for cmsis_glue's own functions.
+        family: Whose kernels are called.
     """
 
     isa: Isa
-    arm_library: bool = False
+    family: Family = Family.FAST
+
+    @property
+    def arm_library(self) -> bool:
+        """Arm's CMSIS-NN is linked."""
+        return self.family is Family.CMSIS_NN
 
     @property
     def alignment(self) -> int:
@@ -36,14 +53,44 @@ class Target:
         return 16 if self.isa is Isa.MVE else 4
 
 
-def always(_op: Any, _types: Types, _target: Target) -> bool:
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One call of a kernel: all that its selection and its data in flash may depend on.
+
+    Args:
+        op: The operator.
+        types: Types of all tensors of the graph.
+        constants: Integer constants of the graph.
+        target: Core and family.
+    """
+
+    op: Any
+    types: Types
+    constants: Constants
+    target: Target
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a tensor."""
+        return self.types[name].shape
+
+    def quant(self, name: str) -> Quant:
+        """Quantisation of a tensor that must have one."""
+        return self.types[name].q
+
+
+def always(_site: Site) -> bool:
     """Any shape."""
     return True
 
 
-def no_scratch(_op: Any, _types: Types, _target: Target) -> int:
+def no_scratch(_site: Site) -> int:
     """Needs no scratch memory."""
     return 0
+
+
+def no_facts(_site: Site) -> Mapping[str, Any]:
+    """Prints nothing but what the operator states."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +101,33 @@ class Kernel:
         name: The C function.
         template: Template under templates/ that prints the call.
         sources: Files of cmsis_glue/src that implement it.
-        when: Condition on (op, types, target); its docstring is shown to the user.
-        scratch: Bytes of scratch memory for (op, types, target).
+        when: Condition; its docstring is shown to the user.
+        scratch: Bytes of scratch memory.
         inplace: Indices of inputs whose buffer output 0 may overwrite.
+        isas: Instruction sets it is written for; it belongs to the fast family then. None: plain C
+            for all of them.
+        pack: Arrays in flash by role, read instead of the operator's own tables and constant
+            inputs: packed weights, folded biases, requantisation parameters.
+        facts: What the template prints besides the operator's arguments.
     """
 
     name: str
     template: str
     sources: tuple[str, ...]
-    when: Callable[[Any, Types, Target], bool] = always
-    scratch: Callable[[Any, Types, Target], int] = no_scratch
+    when: Callable[[Site], bool] = always
+    scratch: Callable[[Site], int] = no_scratch
     inplace: tuple[int, ...] = ()
+    isas: frozenset[Isa] | None = None
+    pack: Callable[[Site], Mapping[str, Array]] | None = None
+    facts: Callable[[Site], Mapping[str, Any]] = no_facts
+
+    def serves(self, site: Site) -> bool:
+        """The kernel may be called there."""
+        if self.isas is not None and (
+            site.target.family is not Family.FAST or site.target.isa not in self.isas
+        ):
+            return False
+        return self.when(site)
 
 
 @dataclass(frozen=True, slots=True)

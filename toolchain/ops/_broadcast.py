@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toolchain.ir import Op, Target, Types
+from toolchain.ir import Op, Site, Types
 from toolchain.ops._copies import MAX_RANK, strides
 
 
@@ -62,7 +62,7 @@ def loops(op: Op, types: Types) -> Loops:
     return loops_of(a, b)
 
 
-def same_shape(op: Op, types: Types, _target: Target) -> bool:
+def same_shape(site: Site) -> bool:
     """Both operands have the same shape."""
-    a, b = (types[x].shape for x in op.inputs)
-    return a == b
+    a, b = (site.shape(x) for x in site.op.inputs)
+    return bool(a == b)

@@ -4,14 +4,14 @@ Where versions differ the largest answer is given, so that a project may be link
 Each function states the kernel the library chooses. All answers are bytes; 0 means that no buffer
 is needed. cmsis_glue's own kernels need none.
 
-Instruction sets: "scalar" (Cortex-M0, M0+, M3), "dsp" (M4, M7, M33), "mve" (M55, M85).
+Instruction sets: "baseline" (Cortex-M0, M0+), "scalar" (M3), "dsp" (M4, M7, M33), "mve" (M55, M85).
 """
 
 Nhwc = tuple[int, int, int, int]
 Ohwi = tuple[int, int, int, int]
 HeightWidth = tuple[int, int]
 
-ISAS = ("scalar", "dsp", "mve")
+ISAS = ("baseline", "scalar", "dsp", "mve")
 
 # Channels that the MVE depthwise kernel handles at once (CH_IN_BLOCK_MVE in every version).
 _MVE_CHANNEL_BLOCK = 124
@@ -94,7 +94,7 @@ def depthwise(
     _check(isa)
     taps = filter_hw[0] * filter_hw[1]
     optimised = in_shape[3] == out_shape[3] and in_shape[0] == 1 and dilation == (1, 1)
-    if isa == "scalar" or (isa == "dsp" and not optimised):
+    if isa in ("baseline", "scalar") or (isa == "dsp" and not optimised):
         return 0
     if isa == "dsp":
         three_by_three = filter_hw == (3, 3) and max(padding) <= 1

@@ -14,6 +14,7 @@ from toolchain.ir import (
     imports,
     register,
 )
+from toolchain.ops import fast
 from toolchain.ops._binary import import_binary
 from toolchain.ops._broadcast import same_shape
 from toolchain.ops._examples import broadcast_shapes, clip_bounds
@@ -26,6 +27,7 @@ class Add(SumOp):
     """Inputs a and b of one rank that broadcast; output a + b, clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.ADD,
         Kernel(
             "arm_elementwise_add_s8",
             "ops/add.c.j2",

@@ -16,6 +16,7 @@ from toolchain.ir import (
     Node,
     Op,
     Origin,
+    Site,
     Target,
     Types,
     Unsupported,
@@ -31,6 +32,7 @@ from toolchain.ir.fixedpoint import (
     saturate,
 )
 from toolchain.ops import _scratch as arm
+from toolchain.ops import fast
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._reduce import read_reduction
@@ -40,16 +42,20 @@ from toolchain.ops.reshape import Reshape
 from toolchain.ops.transpose import Transpose
 
 
-def same_scale(op: "AveragePool", types: Types, _target: Target | None = None) -> bool:
+def same_scale(site: Site) -> bool:
     """Input and output have the same scale and zero point, and padding is not counted."""
+    return _same_scale(site.op, site.types)
+
+
+def _same_scale(op: "AveragePool", types: Types) -> bool:
     padded = op.window.pads != (0, 0, 0, 0)
     return types[op.x].q == types[op.y].q and not (padded and op.count_padding)
 
 
-def _scratch(op: "AveragePool", types: Types, target: Target) -> int:
-    if not target.arm_library:
+def _scratch(site: Site) -> int:
+    if not site.target.arm_library:
         return 0
-    return arm.avgpool(target.isa, types[op.x].shape[3])
+    return arm.avgpool(site.target.isa, site.shape(site.op.x)[3])
 
 
 @register
@@ -61,6 +67,7 @@ class AveragePool(Op):
     """
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.AVERAGE_POOL,
         Kernel(
             "arm_avgpool_s8",
             "ops/average_pool.c.j2",
@@ -104,7 +111,7 @@ class AveragePool(Op):
         x, quant = codes[0].astype(np.int64), types[self.y].q
         counts = self._counts((x.shape[1], x.shape[2]))
         low, high = activation_codes(quant, self.low, self.high)
-        if same_scale(self, types):
+        if _same_scale(self, types):
             sums = np.asarray(sum(taps for _, _, taps in self.window.taps(x, 0)))
             half = counts // 2
             mean = np.where(sums > 0, (sums + half) // counts, -((half - sums) // counts))
@@ -138,7 +145,7 @@ class AveragePool(Op):
 
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
         """Requantisation by count, for the rescaling kernel only."""
-        if same_scale(self, types):
+        if _same_scale(self, types):
             return {}
         multipliers, shifts = self._requantisation(types)
         return {"multiplier": multipliers, "shift": shifts}

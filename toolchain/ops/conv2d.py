@@ -12,7 +12,7 @@ from toolchain.ir import (
     Example,
     Kernel,
     Node,
-    Target,
+    Site,
     Types,
     Unsupported,
     imports,
@@ -23,6 +23,7 @@ from toolchain.ir.fixedpoint import (
 )
 from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
+from toolchain.ops import fast
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
@@ -30,18 +31,18 @@ from toolchain.ops._windows import Window, import_window
 from toolchain.ops.grouped_conv import import_grouped
 
 
-def _scratch(op: "Conv2D", types: Types, target: Target) -> int:
-    if not target.arm_library:
+def _scratch(site: Site) -> int:
+    if not site.target.arm_library:
         return 0
-    x, w, y = (types[n].shape4 for n in (op.x, op.inputs[1], op.y))
-    return arm.convolve(target.isa, x, w, y, *op.window.geometry)
+    x, w, y = (site.types[n].shape4 for n in (site.op.x, site.op.inputs[1], site.op.y))
+    return arm.convolve(site.target.isa, x, w, y, *site.op.window.geometry)
 
 
-def _arm_is_right(op: "Conv2D", types: Types, target: Target) -> bool:
+def _arm_is_right(site: Site) -> bool:
     """Arm's library is not known to be wrong on this shape."""
-    x, y = types[op.x].shape4, types[op.y].shape4
-    geometry = limits.Geometry(x[1:3], op.window, y[1:3])
-    return not (target.arm_library and limits.convolution(target.isa, geometry, x[3]))
+    x, y = site.types[site.op.x].shape4, site.types[site.op.y].shape4
+    geometry = limits.Geometry(x[1:3], site.op.window, y[1:3])
+    return not (site.target.arm_library and limits.convolution(site.target.isa, geometry, x[3]))
 
 
 @register
@@ -53,6 +54,7 @@ class Conv2D(LayerOp):
     """
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.CONVOLUTION,
         Kernel(
             "arm_convolve_wrapper_s8",
             "ops/conv2d.c.j2",

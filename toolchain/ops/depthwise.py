@@ -18,7 +18,7 @@ from toolchain.ir import (
     Node,
     Origin,
     Quant,
-    Target,
+    Site,
     Types,
     Unsupported,
     register,
@@ -28,6 +28,7 @@ from toolchain.ir.fixedpoint import (
 )
 from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
+from toolchain.ops import fast
 from toolchain.ops._axes import axis_of
 from toolchain.ops._channels import channels_last, restore
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
@@ -36,19 +37,20 @@ from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window
 
 
-def _scratch(op: "DepthwiseConv2D", types: Types, target: Target) -> int:
-    if not target.arm_library:
+def _scratch(site: Site) -> int:
+    if not site.target.arm_library:
         return 0
-    x, y = types[op.x].shape4, types[op.y].shape4
-    return arm.depthwise(target.isa, x, op.window.kernel, y, *op.window.geometry)
+    x, y = site.types[site.op.x].shape4, site.types[site.op.y].shape4
+    window = site.op.window
+    return arm.depthwise(site.target.isa, x, window.kernel, y, *window.geometry)
 
 
-def _arm_is_right(op: "DepthwiseConv2D", types: Types, target: Target) -> bool:
+def _arm_is_right(site: Site) -> bool:
     """Arm's library is not known to be wrong on this shape."""
-    x, y = types[op.x].shape4, types[op.y].shape4
-    geometry = limits.Geometry(x[1:3], op.window, y[1:3])
-    wrong = limits.depthwise(target.isa, geometry, x[3], y[3] // x[3])
-    return not (target.arm_library and wrong)
+    x, y = site.types[site.op.x].shape4, site.types[site.op.y].shape4
+    geometry = limits.Geometry(x[1:3], site.op.window, y[1:3])
+    wrong = limits.depthwise(site.target.isa, geometry, x[3], y[3] // x[3])
+    return not (site.target.arm_library and wrong)
 
 
 @register
@@ -60,6 +62,7 @@ class DepthwiseConv2D(LayerOp):
     """
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.DEPTHWISE,
         Kernel(
             "arm_depthwise_conv_wrapper_s8",
             "ops/depthwise.c.j2",

@@ -18,6 +18,7 @@ from toolchain.ir import (
     Node,
     Origin,
     Quant,
+    Site,
     Target,
     Types,
     Unsupported,
@@ -28,27 +29,36 @@ from toolchain.ir.fixedpoint import (
     quantize_multipliers,
 )
 from toolchain.ops import _scratch as arm
+from toolchain.ops import fast
 from toolchain.ops._examples import clip_bounds, normal, size
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._weights import layer_multipliers, lower_layer
 from toolchain.ops._windows import Window
 
 
-def per_tensor(op: "FullyConnected", types: Types, _target: Target) -> bool:
+def per_tensor(site: Site) -> bool:
     """The weights have one scale for all output channels."""
+    return _one_scale(site.op, site.types)
+
+
+def _one_scale(op: "FullyConnected", types: Types) -> bool:
     return len(types[op.inputs[1]].q.scales) == 1
 
 
-def arm_on_mve(_op: "FullyConnected", _types: Types, target: Target) -> bool:
+def arm_on_mve(site: Site) -> bool:
     """Arm's library with MVE, whose versions disagree on fully connected context buffers."""
+    return _pointwise(site.target)
+
+
+def _pointwise(target: Target) -> bool:
     return target.arm_library and target.isa is Isa.MVE
 
 
-def _pointwise_scratch(op: "FullyConnected", types: Types, target: Target) -> int:
-    o, i = types[op.inputs[1]].shape
-    rows = prod(types[op.x].shape[:-1])
+def _pointwise_scratch(site: Site) -> int:
+    o, i = site.shape(site.op.inputs[1])
+    rows = prod(site.shape(site.op.x)[:-1])
     return arm.convolve(
-        target.isa, (1, 1, rows, i), (o, 1, 1, i), (1, 1, rows, o), *Window((1, 1)).geometry
+        site.target.isa, (1, 1, rows, i), (o, 1, 1, i), (1, 1, rows, o), *Window((1, 1)).geometry
     )
 
 
@@ -58,6 +68,7 @@ class FullyConnected(LayerOp):
     """Inputs x [..., I], weights [O, I], bias [O]; output [..., O], clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.FULLY_CONNECTED,
         Kernel(
             "arm_convolve_wrapper_s8",
             "ops/fully_connected_pointwise.c.j2",
@@ -111,8 +122,8 @@ class FullyConnected(LayerOp):
 
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:
         """Requantisation parameters per output channel; a single one is an argument."""
-        pointwise = arm_on_mve(self, types, target)
-        if per_tensor(self, types, target) and not pointwise:
+        pointwise = _pointwise(target)
+        if _one_scale(self, types) and not pointwise:
             return {}
         multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
         if pointwise:

@@ -20,6 +20,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import activation_codes, clip
+from toolchain.ops import fast
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding
@@ -31,6 +32,7 @@ class MaxPool(Op):
     """[N, H, W, C] to [N, OH, OW, C]; padding never wins; clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.MAX_POOL,
         Kernel("arm_max_pool_s8", "ops/max_pool.c.j2", ("arm_max_pool_s8.c",)),
     )
     has_activation: ClassVar[bool] = True

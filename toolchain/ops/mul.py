@@ -27,6 +27,7 @@ from toolchain.ir.fixedpoint import (
     requantize,
     saturate,
 )
+from toolchain.ops import fast
 from toolchain.ops._binary import import_binary, lower_operands, operand_quant
 from toolchain.ops._broadcast import broadcast_shape, loops, same_shape
 from toolchain.ops._examples import broadcast_shapes, clip_bounds
@@ -38,6 +39,7 @@ class Mul(Op):
     """Inputs a and b of one rank that broadcast; output a * b, clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.MUL,
         Kernel(
             "arm_elementwise_mul_s8",
             "ops/mul.c.j2",

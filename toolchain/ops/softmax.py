@@ -17,7 +17,7 @@ from toolchain.ir import (
     Node,
     Op,
     Quant,
-    Target,
+    Site,
     Types,
     imports,
     register,
@@ -87,9 +87,9 @@ def integer_softmax(codes: Array, multiplier: int, shift: int, diff_min: int) ->
     return np.where(used, np.clip(result, -128, 127), -128).astype(np.int8)
 
 
-def _arm_is_right(op: "Softmax", types: Types, target: Target) -> bool:
+def _arm_is_right(site: Site) -> bool:
     """Arm's library is not known to be wrong on rows of this length."""
-    return not (target.arm_library and types[op.x].shape[-1] >= SOFTMAX_ROW)
+    return not (site.target.arm_library and site.shape(site.op.x)[-1] >= SOFTMAX_ROW)
 
 
 @register

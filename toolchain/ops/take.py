@@ -15,6 +15,7 @@ from toolchain.ir import (
     Op,
     Origin,
     SameAs,
+    Site,
     Target,
     Types,
     Unsupported,
@@ -34,9 +35,9 @@ Indices = tuple[int, ...] | None
 """Which cells along an axis, in order; None takes all of them as they are."""
 
 
-def _regular(op: "Take", types: Types, _target: Target) -> bool:
+def _regular(site: Site) -> bool:
     """The cells of every axis are at regular distances, in up to 8 nested loops."""
-    return op.strided(types) is not None
+    return site.op.strided(site.types) is not None
 
 
 @register

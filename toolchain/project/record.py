@@ -27,7 +27,7 @@ class Source:
         sha256: Its hash.
         tool: Version of the tool.
         board: The board.
-        library: Whose kernels are linked first, "cmsis_glue" or "cmsis-nn".
+        library: Whose kernels are called: fast, portable or cmsis-nn.
         calibration: How ranges were chosen.
         samples: Number of calibration samples.
         stack_bytes: Stack reserved.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from toolchain.errors import InternalError
-from toolchain.ir import Graph, Kernel, Op, Target
+from toolchain.ir import Graph, Kernel, Op, Site, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ def condition(kernel: Kernel) -> str:
 
 def choose(op: Op, graph: Graph, target: Target) -> Choice:
     """The first kernel of the operator's list whose condition holds on this target."""
+    site = Site(op, graph.types, graph.constants, target)
     rejected: list[str] = []
     for kernel in op.kernels:
-        if kernel.when(op, graph.types, target):
-            scratch = kernel.scratch(op, graph.types, target)
-            return Choice(kernel, scratch, tuple(rejected))
+        if kernel.serves(site):
+            return Choice(kernel, kernel.scratch(site), tuple(rejected))
         rejected.append(f"{kernel.name}: {condition(kernel)}")
     raise InternalError("select", op.name, f"no kernel of {type(op).__name__} applies: {rejected}")
 

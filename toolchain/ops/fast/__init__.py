@@ -1,0 +1,36 @@
+"""Kernels for one instruction set, which pack their weights at generation; by operator.
+
+The order is that of preference. None of these modules imports an operator: they see a call site.
+"""
+
+from toolchain.ir import Kernel
+from toolchain.ops.fast import (
+    dsp_conv,
+    dsp_depthwise,
+    elementwise,
+    mve_conv,
+    mve_depthwise,
+    mve_elementwise,
+    scalar_conv,
+    scalar_depthwise,
+)
+
+CONVOLUTION: tuple[Kernel, ...] = (
+    *mve_conv.CONVOLUTION,
+    *dsp_conv.CONVOLUTION,
+    *scalar_conv.CONVOLUTION,
+)
+DEPTHWISE: tuple[Kernel, ...] = (
+    *mve_depthwise.DEPTHWISE,
+    *dsp_depthwise.DEPTHWISE,
+    *scalar_depthwise.DEPTHWISE,
+)
+FULLY_CONNECTED: tuple[Kernel, ...] = (
+    *mve_conv.FULLY_CONNECTED,
+    *dsp_conv.FULLY_CONNECTED,
+    *scalar_conv.FULLY_CONNECTED,
+)
+ADD: tuple[Kernel, ...] = (*mve_elementwise.ADD, *elementwise.ADD)
+MUL: tuple[Kernel, ...] = (*mve_elementwise.MUL, *elementwise.MUL)
+AVERAGE_POOL: tuple[Kernel, ...] = (*mve_elementwise.AVERAGE_POOL, *elementwise.AVERAGE_POOL)
+MAX_POOL: tuple[Kernel, ...] = (*mve_elementwise.MAX_POOL, *elementwise.MAX_POOL)
