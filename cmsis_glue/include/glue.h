@@ -10,6 +10,9 @@
 #define GLUE_H
 
 #include "arm_nnfunctions.h"
+#include "glue_dsp.h"
+#include "glue_mve.h"
+#include "glue_scalar.h"
 
 #include <stdint.h>
 
