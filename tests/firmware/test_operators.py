@@ -91,7 +91,13 @@ def _samples(graphs: Sequence[Graph], floats: Sequence[list[dict[str, Array]]]) 
     return rows
 
 
-def _run(seeds: Sequence[int], board_name: str, folder: Path, arm: Path | None = None) -> None:
+def _run(
+    seeds: Sequence[int],
+    board_name: str,
+    folder: Path,
+    arm: Path | None = None,
+    family: Family = Family.FAST,
+) -> None:
     graphs, floats = [], []
     for name in _with_arm_kernels() if arm else sorted(Op.registry):
         for seed in seeds:
@@ -99,7 +105,7 @@ def _run(seeds: Sequence[int], board_name: str, folder: Path, arm: Path | None =
             graph, samples = _instance(Op.registry[name].example(rng), rng, f"{name}_{seed}_")
             graphs.append(graph)
             floats.append(samples)
-    _compare(graphs, floats, board_name, folder, arm)
+    _compare(graphs, floats, board_name, folder, arm, family)
 
 
 def _with_arm_kernels() -> list[str]:
@@ -127,11 +133,12 @@ def _compare(
     board_name: str,
     folder: Path,
     arm: Path | None = None,
+    family: Family = Family.FAST,
 ) -> dict[str, Choice]:
     """Run all graphs in one firmware against their oracles; returns the kernels taken."""
     board = load_board(board_name)
     graph = _joined(graphs)
-    target = Target(board.isa, Family.FAST if arm is None else Family.CMSIS_NN)
+    target = Target(board.isa, family if arm is None else Family.CMSIS_NN)
     choices = select_kernels(graph, target)
     plan = _guarded_plan(graph, choices)
     code = write_code(graph, choices, plan, target, "operators")
@@ -189,6 +196,11 @@ def _chunks(seeds: range) -> list[range]:
 @pytest.mark.parametrize("seeds", _chunks(CI_SEEDS), ids=str)
 def test_operators_equal_their_oracles(core: str, seeds: range, tmp_path: Path) -> None:
     _run(seeds, BOARDS[core], tmp_path / "project")
+
+
+@pytest.mark.parametrize("core", BOARDS)
+def test_portable_kernels_equal_their_oracles(core: str, tmp_path: Path) -> None:
+    _run(CI_SEEDS[:PER_PROJECT], BOARDS[core], tmp_path / "project", family=Family.PORTABLE)
 
 
 @pytest.mark.slow
