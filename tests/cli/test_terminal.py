@@ -95,3 +95,27 @@ def test_model_file_with_markup_in_its_name(onnx2mcu, arguments, tmp_path):
     done = onnx2mcu(*arguments(model=path))
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("[bold]x[!b].onnx for ")
+
+
+def interrupted(folder: Path, **modules: str) -> tuple[int, str, str]:
+    """`boards` with these modules in front of the installed ones."""
+    for name, text in modules.items():
+        (folder / f"{name}.py").write_text(f"import os, signal\n{text}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "toolchain", "boards"],
+        capture_output=True,
+        text=True,
+        env=environment(PYTHONPATH=os.pathsep.join([str(folder), str(REPO)])),
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_interrupt_while_loading(tmp_path):
+    press = "os.kill(os.getpid(), signal.SIGINT)"
+    assert interrupted(tmp_path, typer=press) == (130, "", "")
+
+
+def test_interrupt_while_running(tmp_path):
+    press = "toolchain.board.list_boards = lambda: os.kill(os.getpid(), signal.SIGINT)"
+    assert interrupted(tmp_path, sitecustomize=f"import toolchain.board\n{press}") == (130, "", "")

@@ -18,10 +18,12 @@ from tests.quantized.small import (
 )
 from toolchain import pipeline
 from toolchain.errors import InputRefused
-from toolchain.ir import DType, Quant
+from toolchain.frontend.read import read
+from toolchain.ir import DType, Family, Quant
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.fully_connected import FullyConnected
 from toolchain.ops.unary import Unary
+from toolchain.options import ConvertOptions
 
 LSB = 1.01
 RNG = np.random.default_rng(7)
@@ -276,6 +278,22 @@ def test_softmax_at_1_255_is_computed_at_1_256():
     made = converted(proto)
     assert made.graph.types[made.graph.outputs[0]].q == Quant((1 / 256,), -128)
     assert largest_error(proto) <= 1.5
+    (note,) = read(proto, "m").notes
+    assert note.startswith("Softmax n_s: the model states an output scale of 1/255 (zero point -12")
+    assert "the kernel has 1/256 (zero point -128)" in note
+
+
+@pytest.mark.parametrize(("scale", "zero", "count"), [(1 / 256, -128, 0), (1 / 256, -127, 1)])
+def test_softmax_at_another_scale_brings_a_note_behind_reshapes_too(scale, zero, count):
+    nodes = [
+        *quantized("x", "xq", "x_s", "x_z"),
+        node("Softmax", "xq", "s", axis=-1),
+        node("Reshape", "s shape", "r"),
+        *quantized("r", "y", "y_s", "y_z"),
+    ]
+    shape = np.array([10, 1], np.int64)
+    constants = {**SIGNED, "y_s": scale, "y_z": np.int8(zero), "shape": shape}
+    assert len(read(model(nodes, constants, x=(1, 10)), "m").notes) == count
 
 
 def test_a_missing_output_scale_asks_for_calibration(tmp_path):
@@ -331,7 +349,7 @@ def test_weights_alone_may_be_quantised():
 
 def test_16_bit_activations_are_refused_by_name():
     wide = {"x_s": 0.001, "x_z": np.int16(0)}
-    with pytest.raises(InputRefused, match="int16 codes") as caught:
+    with pytest.raises(InputRefused, match="int16 activations") as caught:
         converted(model(quantized("x", "y", "x_s", "x_z"), wide, opset=21))
     assert "8-bit" in str(caught.value)
 
@@ -345,7 +363,7 @@ def test_4_bit_weights_are_refused_by_name():
             )
             tensor.CopyFrom(packed)
     proto.opset_import[0].version = 21
-    with pytest.raises(InputRefused, match="int4 codes"):
+    with pytest.raises(InputRefused, match="int4 weights"):
         converted(proto)
 
 
@@ -386,7 +404,8 @@ def test_stated_numbers_reach_the_project(groups, tmp_path: Path):
     weights = {"w": W[: 4 if groups == 1 else 3, : 3 // groups], "w_s": np.float32(0.004)}
     proto = _conv(weights=weights, group=groups)
     onnx.save(proto, tmp_path / "m.onnx")
-    project = pipeline.convert(tmp_path / "m.onnx", None, "nucleo-f446re", tmp_path / "out")
+    plain = ConvertOptions(kernels=Family.PORTABLE)
+    project = pipeline.convert(tmp_path / "m.onnx", None, "nucleo-f446re", tmp_path / "out", plain)
     graph = project.graph()
     tables = (tmp_path / "out" / "m_weights.c").read_text()
     channels = len(weights["w"])

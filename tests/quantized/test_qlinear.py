@@ -5,8 +5,10 @@ weights saturate on processors without VNNI, which is why the tool's reference r
 """
 
 import numpy as np
+import onnx
 import pytest
 from onnx import ModelProto
+from onnx.reference import ReferenceEvaluator
 
 from tests.quantized.small import (
     FLOAT,
@@ -18,7 +20,11 @@ from tests.quantized.small import (
     model,
     node,
 )
+from toolchain.errors import InputRefused
+from toolchain.frontend.codes import real_constants
+from toolchain.frontend.load import load_model
 from toolchain.frontend.qoperator import _RULES, to_qdq
+from toolchain.frontend.session import FloatSession
 
 RNG = np.random.default_rng(3)
 PARAMETERS = {
@@ -162,3 +168,53 @@ def test_pads_between_qlinear_operators_are_codes() -> None:
     }
     proto = model([pad, conv], constants, kinds=(UINT8, UINT8))
     assert largest_error(proto) <= 1.01
+
+
+def test_the_qdq_form_of_a_model_is_what_onnx_itself_computes(shared):
+    """ONNX Runtime's kernels do not where 16-bit sums saturate; so they are no reference here."""
+    path = shared / "models" / "q_mlperf_ic__qop_pc_MinMax_u8.onnx"
+    original = onnx.load(path)
+    second = [n for n in original.graph.node if n.op_type == "QLinearConv"][1].output[0]
+    with np.load(shared / "data" / "crops.npz") as stored:
+        samples = stored["ic"][:2].astype(np.float32)
+    end = onnx.helper.make_tensor_value_info(second, onnx.TensorProto.UINT8, None)
+    original.graph.output.append(end)
+    reference = ReferenceEvaluator(_until(original, second))
+    session = FloatSession(load_model(path), [second])
+    for sample in samples:
+        feeds = {original.graph.input[0].name: sample[None]}
+        (exact,) = reference.run(None, feeds)
+        off = exact.astype(int) - session.run(feeds)[second].astype(int)
+        assert np.abs(off).max() <= 1
+        assert np.count_nonzero(off) <= off.size / 1000
+
+
+def _until(model, tensor):
+    """The model up to one of its tensors."""
+    wanted, nodes = {tensor}, []
+    for made in reversed(model.graph.node):
+        if wanted & set(made.output):
+            nodes.append(made)
+            wanted |= set(made.input)
+    cut = onnx.ModelProto()
+    cut.CopyFrom(model)
+    del cut.graph.node[:], cut.graph.output[:]
+    cut.graph.node.extend(nodes[::-1])
+    cut.graph.output.extend(o for o in model.graph.output if o.name == tensor)
+    return cut
+
+
+@pytest.mark.parametrize("inputs", ["", "x", "x s", "x s z w s z y"])
+def test_a_qlinear_node_of_another_form_is_refused(inputs):
+    proto = model([node("QLinearConv", inputs, "y")], {})
+    with pytest.raises(InputRefused, match="QLinearConv 'n_y'") as caught:
+        to_qdq(proto)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("op_type", ["Relu", "QuantizeLinear", "DequantizeLinear", "Reshape"])
+def test_nodes_without_inputs_or_outputs_do_not_disturb(op_type):
+    proto = model([node("Relu", "x", "y")], {})
+    proto.graph.node.add(op_type=op_type)
+    proto.graph.node.add(op_type=op_type, input=["x"])
+    assert real_constants(proto) is proto

@@ -58,7 +58,7 @@ STATED: dict[str, tuple[str, ...]] = {
     ),
 }
 """Models that convert, and the tensors that need calibration data."""
-REFUSED = {f"q_{net}__qdq16_pc_MinMax_s16": "int16 codes" for net in FAMILIES}
+REFUSED = {f"q_{net}__qdq16_pc_MinMax_s16": "int16 activations" for net in FAMILIES}
 """Models that do not, and why: the kernels have 8-bit activations."""
 
 VALUES = {"mlperf_ad": 42.0, "mnist_ae": 40.0, "tflm_hello": 40.0}
@@ -85,7 +85,9 @@ def test_refused_for_a_reason(name: str, shared: Path) -> None:
     with pytest.raises(InputRefused) as caught:
         integers(load(shared, name))
     assert REFUSED[name] in caught.value.reason
-    assert "8-bit" in caught.value.reason
+    assert "8-bit activations" in caught.value.hint
+    assert caught.value.reason.count("int16") == 1
+    assert len(caught.value.reason.splitlines()) == 1
 
 
 def _samples(shared: Path, name: str) -> tuple[Array | None, Array]:

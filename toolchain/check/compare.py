@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from toolchain.check.metrics import (
     accuracy,
     agreement,
+    classes,
     cosine,
     is_probability,
     max_abs_error,
     sqnr_db,
 )
+from toolchain.errors import InputRefused
 
 Array = NDArray[np.generic]
 Outputs = Mapping[str, Array]
@@ -95,6 +97,9 @@ def judge(
 
     Returns:
         The figures and the verdict.
+
+    Raises:
+        InputRefused: A label is none of the classes.
     """
     pairs = [(reference[name], value) for name, value in outputs.items()]
     class_pairs = [pair for pair in pairs if agreement(*pair) is not None]
@@ -134,9 +139,24 @@ def _accuracies(
     if labels is None:
         return None
     probability = is_probability(reference)
+    if classes(reference, probability) is not None:
+        _check_labels(labels, max(2, reference[0].size))
     ours = accuracy(value, labels, probability)
     theirs = accuracy(reference, labels, probability)
     return None if theirs is None or ours is None else (theirs, ours)
+
+
+def _check_labels(labels: NDArray[np.int64], count: int) -> None:
+    """Refuse labels that are none of `count` classes: no accuracy would mean anything."""
+    outside = np.flatnonzero((labels < 0) | (labels >= count))
+    if outside.size:
+        raise InputRefused(
+            "compare",
+            "",
+            f"label {labels[outside[0]]} of sample {outside[0]} is none of the model's {count} "
+            f"classes, 0 to {count - 1}",
+            "number the classes as the model's outputs are, from 0",
+        )
 
 
 def _differing(codes: Outputs, firmware: Outputs) -> str:

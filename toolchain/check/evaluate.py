@@ -13,6 +13,7 @@ from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Quant
 from toolchain.ir.execute import simulate
 from toolchain.ir.fixedpoint import dequantize, quantize
+from toolchain.project import layer_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,12 @@ class Evaluation:
     Args:
         comparison: Against the float model (and the firmware, when its codes were given).
         layers: SQNR in dB of every layer, in order of execution.
+        notes: What looks doubtful about the data.
     """
 
     comparison: Comparison
     layers: tuple[tuple[str, float], ...]
+    notes: tuple[str, ...] = ()
 
 
 def evaluate(
@@ -52,7 +55,7 @@ def evaluate(
     wanted = [graph.origins[y].tensor for y in graph.outputs]
     session = FloatSession(model, [*(o.tensor for o in layers.values()), *wanted])
     errors = LayerErrors()
-    names = {y: op.name for op in graph.ops for y in op.outputs}
+    names = layer_names(graph.ops)
     columns: dict[str, tuple[list[Array], list[Array]]] = {y: ([], []) for y in graph.outputs}
     for index, sample in enumerate(samples):
         codes = input_codes(graph, sample)
@@ -80,7 +83,9 @@ def evaluate(
         worst_layers=errors.worst(3),
     )
     ordered = dict.fromkeys(names[y] for y in layers)
-    return Evaluation(comparison, tuple((n, errors.sqnr_db(n)) for n in ordered))
+    return Evaluation(
+        comparison, tuple((n, errors.sqnr_db(n)) for n in ordered), tuple(samples.warnings)
+    )
 
 
 def _as_the_model_takes(

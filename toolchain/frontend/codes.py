@@ -32,7 +32,7 @@ def real_constants(model: ModelProto) -> ModelProto:
     nodes: list[NodeProto] = []
     added = []
     for node in model.graph.node:
-        parameters = known.get(node.input[0]) if node.input else None
+        parameters = known.get(node.input[0]) if node.input and node.output else None
         if node.op_type not in _PLACES or parameters is None:
             nodes.append(node)
             continue
@@ -54,11 +54,13 @@ def _parameters(model: ModelProto) -> dict[str, Parameters]:
     known: dict[str, Parameters] = {}
     for node in model.graph.node:
         if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+            if len(node.input) < 2 or not node.output:
+                continue
             codes = (node.output if node.op_type == "QuantizeLinear" else node.input)[0]
             known.setdefault(codes, (node.input[1], node.input[2] if len(node.input) > 2 else ""))
     for backwards in (False, True, False):
         for node in reversed(model.graph.node) if backwards else model.graph.node:
-            if node.op_type not in _MOVES:
+            if node.op_type not in _MOVES or not node.input or not node.output:
                 continue
             source, target = node.input[0], node.output[0]
             if backwards:

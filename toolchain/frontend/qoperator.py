@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from toolchain.errors import InputRefused
 from toolchain.frontend.constants import initializers
 
 
@@ -27,7 +28,16 @@ def to_qdq(model: ModelProto) -> ModelProto:
     nodes: list[NodeProto] = []
     for node in model.graph.node:
         rule = _RULES.get(node.op_type)
-        nodes += [node] if rule is None else list(rule(rewriter, node))
+        try:
+            nodes += [node] if rule is None else list(rule(rewriter, node))
+        except (ValueError, IndexError) as error:
+            raise InputRefused(
+                "read",
+                node.name,
+                f"{node.op_type} {node.name!r}: it has {len(node.input)} inputs and "
+                f"{len(node.output)} outputs, which is not its form",
+                "export the model again",
+            ) from error
     del rewritten.graph.node[:]
     rewritten.graph.node.extend(nodes)
     rewritten.graph.initializer.extend(rewriter.added)

@@ -13,6 +13,9 @@ from toolchain.frontend.constants import fold, initializers
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import opsets
 from toolchain.frontend.norms import recognise_norms
+from toolchain.frontend.notes import notes_on
+from toolchain.frontend.outputs import choose_outputs
+from toolchain.frontend.refusal import refusal
 from toolchain.ir import IMPORTERS, Builder, Graph, Node, TensorType, Unsupported, verify
 from toolchain.ops.reshape import Reshape
 
@@ -53,13 +56,13 @@ def read(
         InputRefused: Some nodes cannot be converted; all of them are listed (R21).
     """
     specs, notes = model_inputs(model, shapes)
-    kept, left_out = _outputs(model, outputs)
+    kept, left_out = choose_outputs(model, outputs)
     nodes = _needed(recognise_norms(model), kept)
     read_names = {x for node in nodes for x in node.input} | set(kept)
     reader = _Reader(model, specs, read_names)
     reader.read(nodes)
     if reader.problems:
-        raise _refusal(reader.problems)
+        raise refusal(reader.problems)
     reader.name_outputs(kept)
     if constant := [y for y in kept if y not in reader.builder.types]:
         raise InputRefused(
@@ -70,15 +73,8 @@ def read(
         )
     graph = reader.builder.graph(name, [s.name for s in specs], kept)
     live = graph.with_ops(graph.ops)
-    return Imported(verify(live), tuple(specs), (*notes, *left_out))
-
-
-_OUTPUT_TYPES = (
-    TensorProto.FLOAT,
-    TensorProto.UNDEFINED,
-    TensorProto.INT8,
-    TensorProto.UINT8,
-)
+    found = (*notes, *left_out, *notes_on(model, live))
+    return Imported(verify(live), tuple(specs), found)
 
 
 class _Reader:
@@ -179,40 +175,6 @@ def _attribute(attribute: AttributeProto) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
-    infos = {o.name: o for o in model.graph.output}
-    if unknown := [y for y in wanted if y not in infos]:
-        raise InputRefused(
-            "read",
-            ", ".join(unknown),
-            "the model has no output of this name",
-            f"its outputs are {', '.join(infos)}",
-        )
-    if wanted:
-        return list(wanted), []
-    floats = {
-        name
-        for name, info in infos.items()
-        if info.type.tensor_type.elem_type in _OUTPUT_TYPES
-        and info.type.WhichOneof("value") in ("tensor_type", None)
-    }
-    notes = [
-        f"output {name} holds no real values and is left out; compute labels from the scores"
-        for name in infos
-        if name not in floats
-    ]
-    if not floats:
-        makers = {y: node.op_type for node in model.graph.node for y in node.output}
-        made = ", ".join(f"{name} by {makers.get(name, 'no node')}" for name in infos)
-        raise InputRefused(
-            "read",
-            "",
-            f"no output holds real values ({made})",
-            "export the scores; the firmware's user takes the largest",
-        )
-    return [name for name in infos if name in floats], notes
-
-
 def _needed(given: Sequence[NodeProto], outputs: Sequence[str]) -> list[NodeProto]:
     """The nodes the outputs depend on, in the model's order."""
     wanted, nodes = set(outputs), []
@@ -243,18 +205,3 @@ def _inferred_shapes(model: ModelProto, specs: list[InputSpec]) -> dict[str, tup
         if all(dims):
             shapes[info.name] = tuple(int(d) for d in dims)
     return shapes
-
-
-def _refusal(problems: list[tuple[Node, Unsupported]]) -> InputRefused:
-    lines = [
-        f"{node.op_type} {node.name!r}: {problem.reason}"
-        + (f" ({problem.hint})" if problem.hint else "")
-        for node, problem in problems
-    ]
-    count = len(problems)
-    return InputRefused(
-        "read",
-        problems[0][0].name if count == 1 else "",
-        lines[0] if count == 1 else f"{count} nodes cannot be converted:\n  " + "\n  ".join(lines),
-        "onnx2mcu ops lists what is supported",
-    )

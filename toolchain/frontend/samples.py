@@ -151,6 +151,8 @@ def load_samples(
     else:
         _refuse(stage, str(path), "this is neither .npz nor .npy data", "save it with numpy.savez")
     samples = Samples(inputs, sources, labels, limit, stage, pixel_scale)
+    if samples.codes and all(spec.dtype == "float32" for spec in inputs):
+        notes.append("the data are int8: taken as codes of the inputs, not as values")
     samples.warnings = notes + _doubts(samples)
     return samples
 
@@ -331,8 +333,16 @@ def _find_labels(
     values = np.array([row.item() for row in stored.rows()])
     whole = np.isfinite(values) & (values == np.floor(values))
     if not whole.all():
-        notes.append(f"{stored.where}: ignored, these are not class numbers")
-        return None
+        if stage == "calibrate":  # which has no use for them
+            notes.append(f"{stored.where}: ignored, these are not class numbers")
+            return None
+        index = int(np.argmin(whole))
+        _refuse(
+            stage,
+            stored.where,
+            f"labels are class numbers, found {values[index]:g} at sample {index}",
+            "call targets of another kind something else than y or labels",
+        )
     return values.astype(np.int64)
 
 

@@ -58,7 +58,9 @@ def _code_type(node: Node, b: Builder) -> str:
     return str(b.required(node, 2, "the zero point").dtype.name) if node.input(2) else "uint8"
 
 
-def _parameters(node: Node, b: Builder, dtype: str) -> tuple[Array, Array, int]:
+def _parameters(
+    node: Node, b: Builder, dtype: str, what: str = "weights"
+) -> tuple[Array, Array, int]:
     """(scales as float64, zero points as int64, axis)."""
     if node.attribute("block_size", 0):
         raise Unsupported("blocked quantisation", "use one scale per tensor or channel")
@@ -67,14 +69,17 @@ def _parameters(node: Node, b: Builder, dtype: str) -> tuple[Array, Array, int]:
     if node.input(2):
         zero = b.required(node, 2, "the zero point").astype(np.int64)
     if dtype not in _SHIFT:
-        raise Unsupported(f"{dtype} codes", "quantise the model with 8-bit activations and weights")
+        raise Unsupported(
+            f"{dtype} {what}; the kernels compute with 8-bit ones",
+            f"quantise the model again with 8-bit {what}",
+        )
     return scale, zero, int(node.attribute("axis", 1))
 
 
 def _state(node: Node, b: Builder) -> None:
     """Pin the quantisation of an activation; the output is another name of it."""
     x, y, dtype = b.activation(node.input(0)), node.outputs[0], _code_type(node, b)
-    scale, zero, _ = _parameters(node, b, dtype)
+    scale, zero, _ = _parameters(node, b, dtype, "activations")
     if scale.size > 1:
         raise Unsupported("an activation with one scale per channel", "use one scale per tensor")
     quant = Quant((float(scale.reshape(())),), int(zero.reshape(())) - _SHIFT[dtype])

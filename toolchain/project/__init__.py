@@ -2,6 +2,7 @@
 
 from toolchain.project.folder import MANIFEST, MODEL, Project, written_aside
 from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest
+from toolchain.project.names import layer_names
 from toolchain.project.record import Source, firmware_of, manifest_of, write_records
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Project",
     "Source",
     "firmware_of",
+    "layer_names",
     "manifest_of",
     "write_records",
     "written_aside",

@@ -19,6 +19,11 @@ from toolchain.project.manifest import Manifest
 MANIFEST = "manifest.json"
 MODEL = "model"
 """Folder of the original model, the integer graph and a few samples."""
+BUILD = "build"
+LATER = ("outputs.npz", "report.html")
+"""What the commands after `convert` leave in a project."""
+_BREAKING = '$;"\\|%,'
+_NAMED = 5
 
 
 class Project:
@@ -70,7 +75,8 @@ def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:
     """A temporary folder beside `directory` that takes its place when the block succeeds.
 
     Args:
-        directory: Folder to be; must not exist, be empty, or, with `force`, hold a project.
+        directory: Folder to be; must not exist, be empty, or, with `force`, hold a project and
+            nothing else.
         force: Replace an earlier project.
 
     Raises:
@@ -79,6 +85,7 @@ def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:
     target = Path(os.path.abspath(directory))
     missing = []
     try:
+        _check_name(target)
         _check_target(target, force)
         missing = [parent for parent in target.parents if not parent.exists()]
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -136,6 +143,47 @@ def _check_target(target: Path, force: bool) -> None:
         return
     is_project = (target / MANIFEST).is_file()
     if force and is_project:
+        _check_foreign(target)
         return
     hint = "choose another folder" + (", or replace the project with --force" if is_project else "")
     raise InputRefused("write", str(target), "the output folder is in use", hint)
+
+
+def _check_foreign(target: Path) -> None:
+    """Refuse to replace a folder that holds files of somebody else."""
+    written = {*_written_files(target), *LATER}
+    found = (p.relative_to(target) for p in target.rglob("*") if p.is_symlink() or not p.is_dir())
+    foreign = sorted(
+        path.as_posix()
+        for path in found
+        if path.as_posix() not in written and path.parts[0] != BUILD
+    )
+    if foreign:
+        more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
+        raise InputRefused(
+            "write",
+            str(target),
+            f"it holds files that onnx2mcu did not write: {', '.join(foreign[:_NAMED])}{more}",
+            "move them elsewhere, or choose another folder; --force would delete them",
+        )
+
+
+def _written_files(target: Path) -> list[str]:
+    """Files that `convert` lists in the manifest, of this version or another."""
+    try:
+        manifest = msgspec.json.decode((target / MANIFEST).read_bytes())
+        return msgspec.convert(manifest["files"], list[str])
+    except (msgspec.MsgspecError, KeyError, TypeError):
+        return []
+
+
+def _check_name(target: Path) -> None:
+    """Refuse paths that CMake, Ninja or the linker take apart."""
+    found = sorted({c for c in str(target) if c in _BREAKING or not c.isprintable()})
+    if found:
+        raise InputRefused(
+            "write",
+            str(target),
+            f"a project cannot be built in a folder with {' and '.join(map(repr, found))} in it",
+            "choose a path without such characters",
+        )

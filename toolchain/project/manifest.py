@@ -16,6 +16,8 @@ class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
     weights_bytes: int
     scratch_bytes: int
     rejected: tuple[str, ...] = ()
+    predicted: int | None = None
+    reason: str = ""
 
 
 class BufferFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,3 +56,4 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     shapes: dict[str, tuple[int, ...]] = {}
     pixel_scale: float = 1.0
+    files: tuple[str, ...] = ()

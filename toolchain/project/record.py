@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import onnx
+from msgspec.structs import replace
 from onnx import ModelProto
 
 from toolchain.board import Board
@@ -16,6 +17,7 @@ from toolchain.ir.serialize import save_graph
 from toolchain.ir.text import graph_text
 from toolchain.project.folder import MANIFEST, MODEL
 from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest
+from toolchain.project.names import layer_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,12 @@ class Source:
 
 def firmware_of(code: ModelCode) -> FirmwareModel:
     """What the firmware has to know of the generated model."""
+    names = layer_names([layer.op for layer in code.layers])
     return FirmwareModel(
         code.prefix,
         tuple(Port(p.name, p.ident, p.nbytes) for p in code.inputs),
         tuple(Port(p.name, p.ident, p.nbytes) for p in code.outputs),
-        tuple(LayerInfo(layer.op.name, layer.outputs) for layer in code.layers),
+        tuple(LayerInfo(names[layer.op.y], layer.outputs) for layer in code.layers),
         code.plan.arena_bytes,
         code.sources,
     )
@@ -74,9 +77,10 @@ def firmware_of(code: ModelCode) -> FirmwareModel:
 def manifest_of(code: ModelCode, source: Source) -> Manifest:
     """The manifest of a project."""
     graph, plan = code.graph, code.plan
+    names = layer_names([layer.op for layer in code.layers])
     layers = tuple(
         LayerFacts(
-            name=layer.op.name,
+            name=names[layer.op.y],
             op=type(layer.op).__name__,
             kernel=layer.choice.kernel.name,
             macs=layer.op.macs(graph.types),
@@ -86,6 +90,8 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
             ),
             scratch_bytes=layer.choice.scratch,
             rejected=layer.choice.rejected,
+            predicted=layer.choice.predicted,
+            reason=layer.choice.reason,
         )
         for layer in code.layers
     )
@@ -148,5 +154,9 @@ def write_records(
     (folder / "graph.txt").write_text(graph_text(graph), encoding="utf-8")
     arrays = {f"input{i}": np.stack([s[x] for s in samples]) for i, x in enumerate(graph.inputs)}
     np.savez_compressed(folder / "samples.npz", **arrays)  # type: ignore[arg-type]
+    written = sorted(
+        p.relative_to(directory).as_posix() for p in directory.rglob("*") if p.is_file()
+    )
+    manifest = replace(manifest, files=(MANIFEST, *written))
     text = msgspec.json.format(msgspec.json.encode(manifest, order="deterministic"), indent=1)
     (directory / MANIFEST).write_bytes(text + b"\n")

@@ -96,7 +96,7 @@ def _cause(fault: Fault, elf: Elf, board: Board) -> tuple[str, str]:
     overflow = fault.cfsr & _STACKING or (fault.address is not None and _below(elf, fault.address))
     if overflow:
         size = elf.address("__stack_top") - elf.address("__stack_limit")
-        return f"stack overflow: {size} bytes are not enough", "give the stack more bytes"
+        return f"stack overflow: {size} bytes are not enough", "choose a larger --stack"
     if fault.cfsr & _ACCESS and fault.address is not None:
         return _access(fault.address, elf, board)
     for bit, text in _CAUSES:

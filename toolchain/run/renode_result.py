@@ -117,7 +117,7 @@ def _place(elf: Elf, address: int) -> str:
 def _outside(reads: int, writes: int, where: str, overflow: bool) -> RunFailed:
     reason = f"{reads} reads and {writes} writes where the board has no memory"
     if overflow:
-        return RunFailed("emulate", where, f"stack overflow: {reason}", "give the stack more bytes")
+        return RunFailed("emulate", where, f"stack overflow: {reason}", "choose a larger --stack")
     return RunFailed("emulate", where, reason, "run it in QEMU to see the instruction")
 
 

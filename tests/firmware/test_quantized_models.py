@@ -1,0 +1,71 @@
+"""ONNX Runtime's quantised models in the emulator, against ONNX Runtime itself (issue 3).
+
+The reference is the model in QDQ form with every optimisation off. The firmware's bytes are those
+of the integer model; its classes are ONNX Runtime's. `mlperf_ic` alone is held to less, see
+tests/quantized/test_rounding.py for what its crops do.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.firmware.zoo import BOARDS
+from tests.quantized.models import data
+from tests.quantized.test_real_models import AGREEMENT, CROPS, FAMILIES, STATED, VALUES, VARIANTS
+from toolchain import pipeline
+
+pytestmark = [pytest.mark.emulator]
+
+SAMPLES = 16
+"""In CI."""
+MANY = {"M4": 700, "M55": 100}
+"""In the slow run, at most: on M4 all data of five nets, and 700 of 2000 of three.
+
+The integer model sees all of them, in tests/quantized/test_real_models.py.
+"""
+QUICK = ("qdq_pc_MinMax_s8", "qop_pt_MinMax_u8")
+
+
+def _judge(name: str, core: str, limit: int, shared: Path, folder: Path) -> None:
+    """Convert, emulate, compare; `limit` samples of the test data."""
+    model, project = f"q_{name}", folder / "project"
+    calibration, test = data(shared, model)
+    np.save(folder / "calibration.npy", calibration)
+    np.save(folder / "test.npy", test[:limit])
+    calib = folder / "calibration.npy" if STATED[model] else None
+    source = shared / "models" / f"{model}.onnx"
+    pipeline.convert(source, calib, BOARDS[core], project)
+    evaluation, run = pipeline.compare(project, folder / "test.npy", None, "qemu")
+    found = evaluation.comparison
+    assert run.samples == len(test[:limit])
+    assert found.bit_exact is True
+    for net, least in VALUES.items():
+        if net in model:
+            assert found.sqnr_db >= least
+            return
+    assert found.agreement is not None
+    if "mlperf_ic" not in model:
+        assert found.agreement >= AGREEMENT
+    elif len(test) <= limit:
+        assert found.agreement >= CROPS
+
+
+@pytest.mark.parametrize("net", FAMILIES)
+@pytest.mark.parametrize(("core", "variant"), [("M4", QUICK[0]), ("M55", QUICK[1])])
+def test_a_few_samples(net: str, core: str, variant: str, shared: Path, tmp_path: Path) -> None:
+    _judge(f"{net}__{variant}", core, SAMPLES, shared, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("net", FAMILIES)
+def test_many_samples_on_m4(net: str, variant: str, shared: Path, tmp_path: Path) -> None:
+    _judge(f"{net}__{variant}", "M4", MANY["M4"], shared, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", QUICK)
+@pytest.mark.parametrize("net", FAMILIES)
+def test_many_samples_on_m55(net: str, variant: str, shared: Path, tmp_path: Path) -> None:
+    _judge(f"{net}__{variant}", "M55", MANY["M55"], shared, tmp_path)

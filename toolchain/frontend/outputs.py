@@ -1,0 +1,71 @@
+"""Which outputs of a model are kept: those that hold real values, or those the user names."""
+
+from collections.abc import Sequence
+
+from onnx import ModelProto, TensorProto, ValueInfoProto
+
+from toolchain.errors import InputRefused
+
+_REALS = (
+    TensorProto.FLOAT,
+    TensorProto.UNDEFINED,
+    TensorProto.INT8,
+    TensorProto.UINT8,
+)
+
+
+def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of the tensors to keep, and notes on outputs left out or replaced.
+
+    The dictionary that ZipMap makes of class scores (scikit-learn's exports) is replaced by the
+    scores.
+
+    Args:
+        model: The model.
+        wanted: Outputs the user names; empty keeps all that hold real values.
+
+    Raises:
+        InputRefused: There is no output of a wanted name, or none holds real values.
+    """
+    infos = {o.name: o for o in model.graph.output}
+    if unknown := [y for y in wanted if y not in infos]:
+        raise InputRefused(
+            "read",
+            ", ".join(unknown),
+            "the model has no output of this name",
+            f"its outputs are {', '.join(infos)}",
+        )
+    makers = {y: node for node in model.graph.node for y in node.output}
+    scores = {
+        y: makers[y].input[0]
+        for y in infos
+        if y in makers and makers[y].op_type == "ZipMap" and makers[y].input
+    }
+    kept, notes = [], []
+    for name in wanted or infos:
+        if name in scores:
+            kept.append(scores[name])
+            notes.append(f"output {name} is a dictionary; its scores are kept: {scores[name]}")
+        elif wanted or _holds_reals(infos[name]):
+            kept.append(name)
+        else:
+            notes.append(
+                f"output {name} holds no real values and is left out; "
+                "compute labels from the scores"
+            )
+    if not kept:
+        made = ", ".join(f"{y} by {makers[y].op_type if y in makers else 'no node'}" for y in infos)
+        raise InputRefused(
+            "read",
+            "",
+            f"no output holds real values ({made})",
+            "export the scores; the firmware's user takes the largest",
+        )
+    return list(dict.fromkeys(kept)), notes
+
+
+def _holds_reals(info: ValueInfoProto) -> bool:
+    return info.type.tensor_type.elem_type in _REALS and info.type.WhichOneof("value") in (
+        "tensor_type",
+        None,
+    )
