@@ -47,6 +47,11 @@ def same_scale(site: Site) -> bool:
     return _same_scale(site.op, site.types)
 
 
+def own_scale(site: Site) -> bool:
+    """The output has a scale of its own, or padding is counted."""
+    return not _same_scale(site.op, site.types)
+
+
 def _same_scale(op: "AveragePool", types: Types) -> bool:
     padded = op.window.pads != (0, 0, 0, 0)
     return types[op.x].q == types[op.y].q and not (padded and op.count_padding)
@@ -75,7 +80,12 @@ class AveragePool(Op):
             when=same_scale,
             scratch=_scratch,
         ),
-        Kernel("glue_avgpool_s8", "ops/average_pool_rescale.c.j2", ("glue_avgpool_s8.c",)),
+        Kernel(
+            "glue_avgpool_s8",
+            "ops/average_pool_rescale.c.j2",
+            ("glue_avgpool_s8.c",),
+            when=own_scale,
+        ),
     )
     has_activation: ClassVar[bool] = True
 

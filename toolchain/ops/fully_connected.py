@@ -41,6 +41,11 @@ def per_tensor(site: Site) -> bool:
     return _one_scale(site.op, site.types)
 
 
+def per_channel(site: Site) -> bool:
+    """The weights have a scale for each output channel."""
+    return not _one_scale(site.op, site.types)
+
+
 def _one_scale(op: "FullyConnected", types: Types) -> bool:
     return len(types[op.inputs[1]].q.scales) == 1
 
@@ -86,6 +91,7 @@ class FullyConnected(LayerOp):
             "arm_fully_connected_per_channel_s8",
             "ops/fully_connected_per_channel.c.j2",
             ("arm_fully_connected_per_channel_s8.c",),
+            when=per_channel,
         ),
     )
 

@@ -40,6 +40,11 @@ def _regular(site: Site) -> bool:
     return site.op.strided(site.types) is not None
 
 
+def _irregular(site: Site) -> bool:
+    """The cells of an axis are not at regular distances."""
+    return not _regular(site)
+
+
 @register
 @dataclass(frozen=True, slots=True)
 class Take(Op):
@@ -52,7 +57,12 @@ class Take(Op):
             ("glue_strided_copy_s8.c",),
             when=_regular,
         ),
-        Kernel("glue_indexed_copy_s8", "ops/take_indexed.c.j2", ("glue_indexed_copy_s8.c",)),
+        Kernel(
+            "glue_indexed_copy_s8",
+            "ops/take_indexed.c.j2",
+            ("glue_indexed_copy_s8.c",),
+            when=_irregular,
+        ),
     )
 
     indices: tuple[Indices, ...]

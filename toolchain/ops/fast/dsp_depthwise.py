@@ -1,5 +1,270 @@
 """Depthwise convolutions with the DSP extension (Cortex-M4, M7, M33)."""
 
-from toolchain.ir import Kernel
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-DEPTHWISE: tuple[Kernel, ...] = ()
+import numpy as np
+
+from toolchain.board import Isa
+from toolchain.ir import Array, Kernel, Site
+from toolchain.ops.fast.epilogue import (
+    accumulator_range,
+    clamp_of,
+    folded_bias,
+    interleaved,
+    requantisation,
+)
+
+SHORT = 32
+"""GLUE_DEPTHWISE_SHORT: added to the shift of channels with the short requantisation."""
+
+SHORT_SHIFT = 11
+"""GLUE_DEPTHWISE_SHIFT: the right shift all of them end with when rectified."""
+
+SCRATCH = 1024
+"""Bytes of lines above which a map is computed in bands."""
+
+LARGEST_SHIFT = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """The descriptor's shapes: lines along one axis of the image, elements along the other."""
+
+    lines: int
+    elements: int
+    line_step: int
+    element_step: int
+    output_lines: int
+    output_elements: int
+    output_line_step: int
+    output_element_step: int
+    kernel_lines: int
+    kernel_elements: int
+    line_stride: int
+    element_stride: int
+    line_dilation: int
+    line_padding: int
+    element_padding: int
+    band: int
+    pitch: int
+    transposed: bool
+
+    @property
+    def window(self) -> int:
+        """Input lines that one output line reads, gaps included."""
+        return (self.kernel_lines - 1) * self.line_dilation + 1
+
+    @property
+    def weight_words(self) -> int:
+        """Words of the spread weights of one channel."""
+        return self.kernel_lines * (self.kernel_elements + 1)
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of scratch memory."""
+        lines = (self.band - 1) * self.line_stride + self.window
+        return 4 * self.weight_words + 2 * lines * self.pitch
+
+    @property
+    def cost(self) -> int:
+        """Instructions per channel, roughly, for comparison of one with another."""
+        pairs, odd = divmod(self.output_elements, 2)
+        bands = -(-self.output_lines // self.band)
+        return self.output_lines * (16 + 27 * pairs + 15 * odd) + 25 * self.lines + 80 * bands
+
+    @property
+    def overwrites(self) -> bool:
+        """Outputs may be written where inputs lie: all that is overwritten was gathered before."""
+        if self.band == self.output_lines:
+            return True
+        same = self.line_step == self.output_line_step and self.element_step <= self.line_step
+        return (
+            same
+            and not self.transposed
+            and self.line_stride == 1
+            and self.window > self.line_padding
+        )
+
+
+def geometry(site: Site, *, transposed: bool) -> Geometry | None:
+    """Lines along the rows of the image, or, transposed, along its columns.
+
+    None where the taps of a line do not lie side by side.
+    """
+    window, x, y = site.op.window, site.shape(site.op.x), site.shape(site.op.y)
+    line, element = (1, 0) if transposed else (0, 1)
+    if window.dilation[element] > 1 and window.kernel[element] > 1:
+        return None
+    steps = [(shape[2] * shape[3], shape[3]) for shape in (x, y)]
+    kernel, stride = window.kernel, window.stride
+    outputs = y[1 + element]
+    read = (outputs - 1) * stride[element] + kernel[element] - window.pads[element]
+    elements = max(1, min(x[1 + element], read))
+    # one element more is read, and by twos two more still
+    reach = kernel[element] + (3 if stride[element] == 2 else 1)
+    pitch = max((outputs - 1) * stride[element] + reach, window.pads[element] + elements)
+    pitch += pitch % 2
+    rows = (kernel[line] - 1) * window.dilation[line] + 1
+    fitting = (SCRATCH // (2 * pitch) - rows) // stride[line] + 1
+    return Geometry(
+        lines=x[1 + line],
+        elements=elements,
+        line_step=steps[0][line],
+        element_step=steps[0][element],
+        output_lines=y[1 + line],
+        output_elements=outputs,
+        output_line_step=steps[1][line],
+        output_element_step=steps[1][element],
+        kernel_lines=kernel[line],
+        kernel_elements=kernel[element],
+        line_stride=stride[line],
+        element_stride=stride[element],
+        line_dilation=window.dilation[line],
+        line_padding=window.pads[line],
+        element_padding=window.pads[element],
+        band=max(1, min(y[1 + line], fitting)),
+        pitch=pitch,
+        transposed=transposed,
+    )
+
+
+def best(site: Site) -> Geometry | None:
+    """The cheaper direction."""
+    both = [geometry(site, transposed=t) for t in (False, True)]
+    return min((g for g in both if g is not None), key=lambda g: g.cost, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Requantisation per channel, as the descriptor says it.
+
+    Args:
+        multipliers: int32 [C].
+        codes: Right shifts, SHORT added where the short requantisation is taken.
+        rectified: The short one is that which rounds all halves upwards.
+    """
+
+    multipliers: Array
+    codes: Array
+    rectified: bool
+
+
+def forms_of(site: Site) -> Forms | None:
+    """None where a shift or an accumulator is out of range."""
+    multipliers, left = requantisation(site)
+    low, high = accumulator_range(site)
+    largest = np.maximum(np.maximum(-low, high), np.abs(folded_bias(site)))
+    shift = -left.astype(np.int64)
+    nothing = (multipliers == 0) | (shift > LARGEST_SHIFT)
+    multipliers = np.where(nothing, 0, multipliers)
+    shift = np.where(nothing, SHORT_SHIFT - 1, shift)
+    if shift.min() < -7 or np.any(largest << (1 + np.maximum(-shift, 0)) >= 2**31):
+        return None
+    rectified = clamp_of(site)[0] == site.quant(site.op.y).zero_point
+    scale = np.clip(SHORT_SHIFT - shift, 0, 8)
+    upwards = (scale >= 1) & (scale <= 7) & (largest << (1 + scale) < 2**31)
+    rectified = rectified and float(upwards.mean()) >= 0.5
+    short = (upwards if rectified else shift >= 1) & (clamp_of(site) == (-128, 127))
+    return Forms(multipliers, np.where(short, SHORT + shift, shift), rectified)
+
+
+def _runs(site: Site) -> bool:
+    """Taps side by side along one axis, and sums that fit in 32 bits."""
+    return best(site) is not None and forms_of(site) is not None
+
+
+def _moves(width: int, stride: int) -> Callable[[Site], bool]:
+    def condition(site: Site) -> bool:
+        plan, forms = best(site), forms_of(site)
+        return (
+            plan is not None
+            and (plan.kernel_elements, plan.element_stride) == (width, stride)
+            and forms is not None
+            and bool(np.any(forms.codes >= SHORT))
+        )
+
+    condition.__doc__ = f"Lines of {width} taps that move by {stride}, not dilated."
+    return condition
+
+
+def _small(stride: int, *, rectified: bool) -> Callable[[Site], bool]:
+    moves = _moves(3, stride)
+
+    def condition(site: Site) -> bool:
+        return moves(site) and _plan(site).kernel_lines == 3 and _forms(site).rectified == rectified
+
+    where = "before a ReLU and with usual scales" if rectified else "with a scale below 1"
+    condition.__doc__ = f"A 3x3 kernel with stride {stride}, not dilated, {where}."
+    return condition
+
+
+def _plan(site: Site) -> Geometry:
+    plan = best(site)
+    assert plan is not None
+    return plan
+
+
+def _scratch(site: Site) -> int:
+    return _plan(site).scratch
+
+
+def _forms(site: Site) -> Forms:
+    forms = forms_of(site)
+    assert forms is not None
+    return forms
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    forms = _forms(site)
+    weights = site.constants[site.op.inputs[1]][0]
+    axes = (2, 1, 0) if _plan(site).transposed else (2, 0, 1)
+    return {
+        "weights": np.ascontiguousarray(weights.transpose(axes)).astype(np.int8).reshape(-1),
+        "factors": interleaved(folded_bias(site), forms.multipliers),
+        "forms": forms.codes.astype(np.int8),
+    }
+
+
+def _facts(site: Site) -> Mapping[str, Any]:
+    x = site.shape(site.op.x)
+    return {
+        "plan": _plan(site),
+        "image_step": x[1] * x[2] * x[3],
+        "rectified": int(_forms(site).rectified),
+    }
+
+
+SHARED = ("glue_depthwise_channels_dsp.c", "glue_depthwise_gather_dsp.S")
+FIVE = ("glue_depthwise_5_dsp.c", "glue_depthwise_5_dsp.S", *SHARED)
+SMALL = ("glue_depthwise_3x3_dsp.c", "glue_depthwise_3x3_dsp.S", *SHARED)
+
+
+def _kernel(
+    name: str, sources: tuple[str, ...], when: Callable[[Site], bool]
+) -> tuple[Kernel, Kernel]:
+    """The kernel where the output may lie over the input, and where it may not."""
+
+    def in_place(site: Site) -> bool:
+        same = site.shape(site.op.x)[3] == site.shape(site.op.y)[3]
+        return when(site) and same and _plan(site).overwrites
+
+    in_place.__doc__ = f"{when.__doc__} Each output is written over codes already read."
+    template = "ops/fast/depthwise_dsp.c.j2"
+    isas = frozenset({Isa.DSP})
+    return (
+        Kernel(name, template, sources, in_place, _scratch, (0,), isas, _pack, _facts),
+        Kernel(name, template, sources, when, _scratch, (), isas, _pack, _facts),
+    )
+
+
+DEPTHWISE: tuple[Kernel, ...] = (
+    *_kernel("glue_depthwise_3x3_dsp", SMALL, _small(1, rectified=True)),
+    *_kernel("glue_depthwise_3x3_signed_dsp", SMALL, _small(1, rectified=False)),
+    *_kernel("glue_depthwise_3x3_stride2_dsp", SMALL, _small(2, rectified=True)),
+    *_kernel("glue_depthwise_3x3_stride2_signed_dsp", SMALL, _small(2, rectified=False)),
+    *_kernel("glue_depthwise_5_dsp", FIVE, _moves(5, 1)),
+    *_kernel("glue_depthwise_5_stride2_dsp", FIVE, _moves(5, 2)),
+    *_kernel("glue_depthwise_dsp", ("glue_depthwise_dsp.c", *SHARED), _runs),
+)

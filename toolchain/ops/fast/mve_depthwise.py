@@ -1,5 +1,85 @@
 """Depthwise convolutions with MVE (Cortex-M55, M85)."""
 
-from toolchain.ir import Kernel
+from collections.abc import Mapping
+from typing import Any
 
-DEPTHWISE: tuple[Kernel, ...] = ()
+import numpy as np
+
+from toolchain.board import Isa
+from toolchain.ir import Array, Kernel, Site
+from toolchain.ops.fast import mve_strips as strips
+from toolchain.ops.fast.epilogue import requantisation
+
+_MVE = frozenset({Isa.MVE})
+_LANES = 8
+
+
+def _by_lanes(values: Array) -> Array:
+    """int32 [groups, 8]: eight channels a row, the four even ones first, zeros at the end."""
+    padded = np.zeros(-(-len(values) // _LANES) * _LANES, np.int32)
+    padded[: len(values)] = values
+    return padded.reshape(-1, 4, 2).transpose(0, 2, 1).reshape(-1, _LANES)
+
+
+def _pack_any(site: Site) -> Mapping[str, Array]:
+    """Filter as it is; biases and requantisation in the order of the vectors."""
+    filters, bias = (site.constants[n] for n in site.op.inputs[1:])
+    columns = (bias.astype(np.int32), *requantisation(site))
+    tables: dict[str, Array] = {
+        "filter": filters,
+        "parameters": np.stack([_by_lanes(c) for c in columns], axis=1),
+    }
+    inputs, outputs = site.shape(site.op.x)[-1], site.shape(site.op.y)[-1]
+    if inputs != outputs:
+        tables["sources"] = (np.arange(outputs) // (outputs // inputs)).astype(np.uint16)
+    return tables
+
+
+def _stride1(site: Site) -> bool:
+    """Kernel up to 3x3, stride 1, no dilation or multiplier, a map of at least 4x2 or 2x4."""
+    return strips.cut(site, strips.STRIDE1) is not None
+
+
+def _stride2(site: Site) -> bool:
+    """Kernel up to 3x3, stride 2, no dilation or multiplier, 8 outputs along one axis."""
+    return strips.cut(site, strips.STRIDE2) is not None
+
+
+def _strip_kernel(name: str, source: str, form: strips.Form, when: Any) -> Kernel:
+    def pack(site: Site) -> Mapping[str, Array]:
+        return strips.pack(site, form)
+
+    def facts(site: Site) -> Mapping[str, Any]:
+        return strips.facts(site, form)
+
+    def scratch(site: Site) -> int:
+        return strips.scratch(site, form)
+
+    return Kernel(
+        name,
+        "ops/fast/depthwise_strips_mve.c.j2",
+        (f"{source}.c", f"{source}.S", "glue_depthwise_mve_strip.c", "glue_depthwise_mve_strip.S"),
+        when=when,
+        scratch=scratch,
+        isas=_MVE,
+        pack=pack,
+        facts=facts,
+    )
+
+
+DEPTHWISE: tuple[Kernel, ...] = (
+    _strip_kernel("glue_depthwise_3x3_s8_mve", "glue_depthwise_mve_3x3", strips.STRIDE1, _stride1),
+    _strip_kernel(
+        "glue_depthwise_3x3_stride2_s8_mve",
+        "glue_depthwise_mve_3x3_stride2",
+        strips.STRIDE2,
+        _stride2,
+    ),
+    Kernel(
+        "glue_depthwise_s8_mve",
+        "ops/fast/depthwise_mve.c.j2",
+        ("glue_depthwise_mve.c",),
+        isas=_MVE,
+        pack=_pack_any,
+    ),
+)

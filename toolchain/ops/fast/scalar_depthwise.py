@@ -1,5 +1,93 @@
 """Depthwise convolutions without SIMD (Cortex-M0, M0+, M3)."""
 
-from toolchain.ir import Kernel
+from collections.abc import Callable, Mapping
+from typing import Any
 
-DEPTHWISE: tuple[Kernel, ...] = ()
+import numpy as np
+
+from toolchain.board import Isa
+from toolchain.ir import Array, Kernel, Site
+from toolchain.ops.fast.epilogue import clamp_of, folded_bias, rows_of
+from toolchain.ops.fast.scalar_conv import one_sample
+from toolchain.ops.fast.scalar_epilogue import GENERAL, epilogue_of
+
+
+def channel_streams(site: Site) -> Mapping[str, Array]:
+    """Per output channel: folded bias, bias, four numbers, weight codes filled up to words."""
+    rows = rows_of(site)
+    if _upright(site):
+        rows = rows.reshape(-1, 3, 3).transpose(0, 2, 1).reshape(-1, 9)
+    codes = np.pad(rows.astype(np.int8), ((0, 0), (0, -rows.shape[1] % 4)))
+    biases = np.stack([folded_bias(site), site.constants[site.op.inputs[2]]], axis=1)
+    words = np.ascontiguousarray(codes).view("<i4")
+    streams = np.concatenate([biases.astype(np.int32), epilogue_of(site).numbers, words], axis=1)
+    return {"streams": streams.astype(np.int32).reshape(-1)}
+
+
+def depthwise_facts(site: Site) -> Mapping[str, Any]:
+    """The layer's descriptor."""
+    window = site.op.window
+    x, y = site.shape(site.op.x), site.shape(site.op.y)
+    return {
+        "x_size": x[1:3], "y_size": y[1:3], "kernel_size": window.kernel, "stride": window.stride,
+        "padding": window.pads[:2], "dilation": window.dilation, "depth_in": x[3],
+        "upright": int(_upright(site)), "epilogue": epilogue_of(site).name, "clamp": clamp_of(site),
+    }  # fmt: skip
+
+
+def _upright(site: Site) -> bool:
+    """The 3x3 kernels run along columns of the image: the longer way."""
+    if not three_by_three(site):
+        return False
+    (_, _, width, _), (_, oh, ow, _) = site.shape(site.op.x), site.shape(site.op.y)
+    return oh > ow and (site.op.window.stride != (1, 1) or width == ow)
+
+
+def three_by_three(site: Site) -> bool:
+    """3x3, stride 1 or 2, no dilation, pads up to 1, images from 3x3, channels kept, usual scales.
+
+    Usual scales: right shifts of 1 to 22 and a clamp to the whole range of int8.
+    """
+    window, x = site.op.window, site.shape(site.op.x)
+    return (
+        one_sample(site)
+        and window.kernel == (3, 3)
+        and window.stride in ((1, 1), (2, 2))
+        and window.dilation == (1, 1)
+        and max(window.pads) <= 1
+        and min(x[1:3]) >= 3
+        and site.shape(site.op.y)[3] == x[3]
+        and epilogue_of(site).name != GENERAL
+    )
+
+
+_ROLLING = (
+    "glue_depthwise_scalar_3x3.c", "glue_depthwise_scalar_line.c", "glue_depthwise_scalar_line.S",
+)  # fmt: skip
+_ROLLING_BASELINE = (
+    "glue_depthwise_baseline_3x3.c",
+    "glue_depthwise_baseline_line.c",
+    "glue_depthwise_baseline_line.S",
+)
+
+
+def _kernel(
+    name: str, sources: tuple[str, ...], isa: Isa, when: Callable[[Site], bool] = one_sample
+) -> Kernel:
+    return Kernel(
+        name,
+        "ops/fast/depthwise_scalar.c.j2",
+        sources,
+        when=when,
+        isas=frozenset({isa}),
+        pack=channel_streams,
+        facts=depthwise_facts,
+    )
+
+
+DEPTHWISE: tuple[Kernel, ...] = (
+    _kernel("glue_depthwise_3x3_scalar", _ROLLING, Isa.SCALAR, three_by_three),
+    _kernel("glue_depthwise_3x3_baseline", _ROLLING_BASELINE, Isa.BASELINE, three_by_three),
+    _kernel("glue_depthwise_scalar", ("glue_depthwise_scalar.c",), Isa.SCALAR),
+    _kernel("glue_depthwise_baseline", ("glue_depthwise_baseline.c",), Isa.BASELINE),
+)

@@ -1,0 +1,120 @@
+#include "glue_pool_words.h"
+
+#include "glue_dsp_intrinsics.h"
+
+/* Cells whose sum fits in a halfword. */
+#define CELLS 256
+
+/* Sums of four channels, two to a word, over the cells of one run. */
+typedef struct
+{
+    uint32_t even;
+    uint32_t odd;
+} pair_sums;
+
+static inline pair_sums sum_run(const int8_t *x, int32_t cells, int32_t step)
+{
+    pair_sums sums = {0, 0};
+    for (int32_t i = 0; i < cells; i++)
+    {
+        const uint32_t word = glue_load_channels(x);
+#if GLUE_DSP
+        sums.even = glue_sxtab16(sums.even, word);
+        sums.odd = glue_sxtab16_odd(sums.odd, word);
+#else
+        const uint32_t shifted = word ^ UINT32_C(0x80808080); /* x + 128, so that the halves cannot borrow */
+        sums.even += shifted & UINT32_C(0x00ff00ff);
+        sums.odd += (shifted >> 8) & UINT32_C(0x00ff00ff);
+#endif
+        x += step;
+    }
+    return sums;
+}
+
+/* A half of the sums of a run. */
+static inline int32_t half_of(uint32_t half, int32_t cells)
+{
+#if GLUE_DSP
+    (void)cells;
+    return (int16_t)(uint16_t)half;
+#else
+    return (int32_t)(half & 0xffffU) - 128 * cells;
+#endif
+}
+
+static void sum_words(const glue_pool_window *window, const int8_t *x, int32_t step, int32_t *sums)
+{
+    sums[0] = sums[1] = sums[2] = sums[3] = 0;
+    for (int32_t row = 0; row < window->rows; row++)
+    {
+        for (int32_t done = 0; done < window->columns; done += CELLS)
+        {
+            const int32_t cells = glue_min(window->columns - done, CELLS);
+            const pair_sums run = sum_run(x + done * step, cells, step);
+            sums[0] += half_of(run.even, cells);
+            sums[1] += half_of(run.odd, cells);
+            sums[2] += half_of(run.even >> 16, cells);
+            sums[3] += half_of(run.odd >> 16, cells);
+        }
+        x += window->row_step;
+    }
+}
+
+static int32_t sum_bytes(const glue_pool_window *window, const int8_t *x, int32_t step)
+{
+    int32_t sum = 0;
+    for (int32_t row = 0; row < window->rows; row++)
+    {
+        const int8_t *cell = x;
+        for (int32_t i = 0; i < window->columns; i++)
+        {
+            sum += *cell;
+            cell += step;
+        }
+        x += window->row_step;
+    }
+    return sum;
+}
+
+static int8_t average(const glue_pool_params *params, int32_t sum, int32_t count)
+{
+    int32_t code;
+    if (params->table_size == 0)
+    {
+        code = (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
+    }
+    else
+    {
+        const int32_t entry = params->table_size == 1 ? 0 : count - 1;
+        code = params->output_offset + glue_requantize(sum + count * params->input_offset,
+                                                       params->multipliers[entry],
+                                                       params->shifts[entry]);
+    }
+    return glue_clamp_s8(code, params->activation.min, params->activation.max);
+}
+
+static void average_position(const glue_pool_params *params, const glue_pool_window *window, int8_t *output)
+{
+    const int32_t count = window->rows * window->columns;
+    const int32_t channels = params->input.c;
+    const int32_t words = glue_word_channels(channels);
+    int32_t c = 0;
+    for (; c < words; c += 4)
+    {
+        int32_t sums[4];
+        sum_words(window, window->first + c, channels, sums);
+        for (int32_t i = 0; i < 4; i++)
+        {
+            output[c + i] = average(params, sums[i], count);
+        }
+    }
+    for (; c < channels; c++)
+    {
+        output[c] = average(params, sum_bytes(window, window->first + c, channels), count);
+    }
+}
+
+arm_cmsis_nn_status glue_avgpool_words_s8(const glue_pool_params *params, const int8_t *input, int8_t *output)
+{
+    return glue_pool(params, input, output, average_position);
+}

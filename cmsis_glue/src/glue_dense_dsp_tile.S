@@ -1,0 +1,108 @@
+/*
+ * One pixel times eight channels: void glue_dense_dsp_tile(const glue_tile_dsp *). The C twin is glue_dense_dsp_tile.c.
+ * r4-r11 S0 R01 S2 R23 S4 R45 S6 R67.
+ */
+#include "glue_asm.h"
+
+#if GLUE_ASM
+
+#include "glue_tile_dsp_asm.h"
+
+#define STEP_BYTES 116 /* two pairs of taps */
+#define STEPS 4        /* of the unrolled loop */
+
+/* A pair of taps in x times four channels. */
+.macro multiply x, s0, r01, s2, r23
+    ldrd r2, r3, [lr], #8
+    smlad \r01, \x, r2, \r01
+    smlad \r23, \x, r3, \r23
+    sxtb16 r2, r2
+    sxtb16 r3, r3
+    smlad \s0, \x, r2, \s0
+    smlad \s2, \x, r3, \s2
+.endm
+
+    .syntax unified
+    .thumb
+    .section .text.glue_dense_dsp_tile, "ax", %progbits
+    .balign 4
+    .global glue_dense_dsp_tile
+    .type glue_dense_dsp_tile, %function
+    .thumb_func
+glue_dense_dsp_tile:
+    push {r4-r11, lr}
+    jumps .Lsigned, 2, STEP_BYTES
+    mov r10, r1
+    mov r11, r2
+    mov r12, r3
+    ldm r0, {r1-r9}
+    mov lr, r1
+    push {r2-r12}
+
+.Lgroup:
+    ldr r12, [sp, #COLUMN]
+    ldm lr!, {r4-r11}
+    ldr pc, [sp, #ENTRY]
+
+    .balign 4
+.Lloop:
+    .rept STEPS
+    ldrd r0, r1, [r12], #8
+    multiply r0, r4, r5, r6, r7
+    multiply r0, r8, r9, r10, r11
+    multiply r1, r4, r5, r6, r7
+    multiply r1, r8, r9, r10, r11
+    .endr
+.Lloop_end:
+    .if .Lloop_end - .Lloop - STEPS * STEP_BYTES
+    .error "the loop is entered at multiples of STEP_BYTES"
+    .endif
+    ldr r0, [sp, #COLUMN_END]
+    cmp r12, r0
+    bne .Lloop
+    ldr pc, [sp, #FINISH]
+
+    .balign 4
+.Lsums:
+    separate r4, r5
+    separate r6, r7
+    separate r8, r9
+    separate r10, r11
+    ldr r0, [sp, #Y]
+    stm r0, {r4-r11}
+    leave
+
+    .balign 4
+.Lsigned:
+    ldr r12, [sp, #ZERO]
+    ldm lr!, {r0-r3}
+    requantise r4, r5, 1
+    ldm lr!, {r0-r3}
+    requantise r6, r7, 1
+    ldm lr!, {r0-r3}
+    requantise r8, r9, 1
+    ldm lr!, {r0-r3}
+    requantise r10, r11, 1
+    pack r4, r5, r6, r7
+    pack r8, r9, r10, r11
+    ldr pc, [sp, #STORE]
+
+    .balign 4
+.Lclamp:
+    ldrd r0, r1, [sp, #LOW]
+    clamp r4, r0, r1
+    clamp r8, r0, r1
+
+    .balign 4
+.Lstore:
+    ldr r0, [sp, #Y]
+    str r4, [r0], #4
+    str r8, [r0], #4
+    str r0, [sp, #Y]
+    ldr r0, [sp, #STREAM_END]
+    cmp lr, r0
+    bne .Lgroup
+    leave
+    .size glue_dense_dsp_tile, . - glue_dense_dsp_tile
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * What the assembly tiles for the DSP extension share; the C twins are in glue_requantize_dsp.h.
+ *
+ * r4-r11 sums, r0-r3 what was loaded last, r12 column, lr stream. The rest of glue_tile_dsp lies on the stack, jumps
+ * included: where the loop is entered, what follows it, and what follows that.
+ */
+
+#ifndef GLUE_TILE_DSP_ASM_H
+#define GLUE_TILE_DSP_ASM_H
+
+#include "glue_conv_dsp_tile.h"
+
+#define Y 0 /* and the step, and */
+#define STREAM_END 8
+#define COLUMN 12
+#define COLUMN_END 16
+#define ZERO 20
+#define LOW 24 /* and the high end */
+#define ENTRY 32
+#define FINISH 36
+#define STORE 40
+#define FRAME 44
+
+/* In glue_tile_dsp. */
+#define TILE_COLUMN 16 /* and its end */
+#define TILE_JUMPS 36
+#define TILE_FORM 48
+
+/*
+ * Entry, finish and store (r1-r3) of the glue_tile_dsp at r0: the loop leaves out steps of the first round, a round has
+ * 2^\round of them.
+ */
+.macro jumps rectified, round, step_bytes
+    ldrd r1, r2, [r0, #TILE_COLUMN]
+    subs r1, r1, r2
+    ubfx r1, r1, #3, #\round
+    movs r2, #\step_bytes
+    mul r1, r1, r2
+    adr r2, .Lloop
+    add r1, r1, r2
+    ldr r12, [r0, #TILE_FORM]
+    adr r3, .Lstore
+    tst r12, #GLUE_TILE_CLAMPED
+    it ne
+    adrne r3, .Lclamp
+    adr r2, .Lsigned
+    cmp r12, #GLUE_TILE_RECTIFIED
+    it eq
+    adreq r2, \rectified
+    cmp r12, #GLUE_TILE_SUMS
+    it eq
+    adreq r2, .Lsums
+    orr r1, r1, #1
+    orr r2, r2, #1
+    orr r3, r3, #1
+.endm
+
+.macro leave
+    add sp, sp, #FRAME
+    pop {r4-r11, pc}
+.endm
+
+/* The codes of two channels, of whose sums even is S0 and odd R; r0-r3 their multipliers and scales, r12 the zero. */
+.macro requantise even, odd, signed
+    sub \odd, \odd, \even
+    smmlar \even, \even, r0, \even
+    asr \odd, \odd, #7
+    smmulr \odd, \odd, r2
+    .if \signed
+    add \even, \even, \even, asr #31
+    add \odd, \odd, \odd, asr #31
+    .endif
+    smmlsr \even, \even, r1, r12
+    smmlsr \odd, \odd, r3, r12
+    .if \signed
+    ssat \even, #8, \even
+    ssat \odd, #8, \odd
+    .endif
+.endm
+
+.macro pack a, b, c, d
+    bfi \a, \b, #8, #8
+    bfi \a, \c, #16, #8
+    bfi \a, \d, #24, #8
+.endm
+
+/* The same for 16 bits and 128 too much. */
+.macro pack_rectified a, b, c, d
+    pkhbt \a, \a, \c, lsl #16
+    pkhbt \b, \b, \d, lsl #16
+    usat16 \a, #8, \a
+    usat16 \b, #8, \b
+    orr \a, \a, \b, lsl #8
+    eor \a, \a, #0x80808080
+.endm
+
+/* low and high: four times the bounds. */
+.macro clamp codes, low, high
+    ssub8 r2, \codes, \low
+    sel \codes, \codes, \low
+    ssub8 r2, \high, \codes
+    sel \codes, \codes, \high
+.endm
+
+/* 32-bit sums of two channels. */
+.macro separate even, odd
+    sub \odd, \odd, \even
+    asr \odd, \odd, #8
+.endm
+
+#endif /* GLUE_TILE_DSP_ASM_H */

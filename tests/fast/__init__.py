@@ -1,0 +1,1 @@
+"""Fast kernels against their oracles."""

@@ -1,0 +1,80 @@
+"""Random layers for the kernels of cores without SIMD, on the host and in the emulator."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import toolchain.ops  # noqa: F401 - registers the operators
+from tests.firmware.test_operators import _compare, _instance, _joined
+from tests.ops.host import HostModel, codes_of, simulate
+from toolchain.ir import Array, Example, Graph, Op, Target
+
+Maker = Callable[[np.random.Generator], Example]
+
+
+def leave_fast_kernels(monkeypatch: pytest.MonkeyPatch, *operators: type[Op]) -> None:
+    """Take kernels for one instruction set even where predicted costs favour portable ones."""
+    for operator in operators:
+        fast = tuple(kernel for kernel in operator.kernels if kernel.isas is not None)
+        monkeypatch.setattr(operator, "kernels", fast)
+
+
+def normal(rng: np.random.Generator, *shape: int) -> Array:
+    """float32 weights, scaled to a unit sum of squares per output."""
+    return (rng.standard_normal(shape) / np.sqrt(np.prod(shape[1:]) or 1)).astype(np.float32)
+
+
+def clip(rng: np.random.Generator) -> tuple[float | None, float | None]:
+    """No activation, ReLU, ReLU6 or any bounds."""
+    choices = [(None, None), (0.0, None), (0.0, 6.0), (-0.4, 0.7), (0.0, 0.3), (-1.0, None)]
+    low, high = choices[rng.integers(len(choices))]
+    return low, high
+
+
+def instances(make: Maker, seeds: Sequence[int]) -> tuple[list[Graph], list[list[dict]]]:
+    """Quantised graphs and float samples."""
+    graphs, floats = [], []
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        graph, samples = _instance(make(rng), rng, f"s{seed}_")
+        graphs.append(_with_extreme_weights(graph, rng) if seed % 5 == 0 else graph)
+        floats.append(samples)
+    return graphs, floats
+
+
+def _with_extreme_weights(graph: Graph, rng: np.random.Generator) -> Graph:
+    """The same graph with weights that other quantisers may choose: many -128 and 127."""
+    name = graph.ops[0].inputs[1]
+    codes = rng.choice(np.array([-128, 127, -128, 1], np.int8), graph.constants[name].shape)
+    return replace(graph, constants={**graph.constants, name: codes})
+
+
+def check_on_host(make: Maker, seeds: Sequence[int], target: Target, folder: Path) -> HostModel:
+    """Bytes of the C forms equal those of the oracle, calibrated samples and extreme codes."""
+    graphs, floats = instances(make, seeds)
+    graph = _joined(graphs)
+    model = HostModel(graph, target, folder)
+    rng = np.random.default_rng(1)
+    samples = [{}, {}, {}, {}]
+    for part, values in zip(graphs, floats, strict=True):
+        for x in part.inputs:
+            shape = part.types[x].shape
+            samples[0] |= codes_of(part, values[0])
+            samples[1][x] = rng.integers(-128, 128, shape).astype(np.int8)
+            samples[2][x] = rng.choice(np.array([-128, 127], np.int8), shape)
+            samples[3][x] = np.full(shape, -128, np.int8)
+    for sample in samples:
+        expected, got = simulate(graph, sample), model.run(sample)
+        for y in graph.outputs:
+            np.testing.assert_array_equal(got[y], expected[y], err_msg=f"{y} {graph.types[y]}")
+    return model
+
+
+def check_in_emulator(make: Maker, seeds: Sequence[int], board: str, folder: Path) -> set[str]:
+    """The same in the emulator, canaries included; returns the kernels taken."""
+    graphs, floats = instances(make, seeds)
+    choices = _compare(graphs, floats, board, folder)
+    return {choice.kernel.name for choice in choices.values()}
