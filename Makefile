@@ -16,10 +16,10 @@ export PATH := $(BIN):$(PATH)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo lint check test slow golden lines clean firmware-tools host-compiler
+.PHONY: help setup demo lint check test slow golden bench bench-kernels lines clean firmware-tools host-compiler
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv with the tool in it; install the compiler and QEMU where missing
 
@@ -45,7 +45,13 @@ slow: setup host-compiler ## the long runs: every operator on 200 random shapes 
 	$(BIN)/pytest -n 2 -m slow
 
 golden: setup ## rewrite golden files, README tables and docs/conformance.md; review the difference
-	$(BIN)/pytest tests/golden tests/conformance --update-golden
+	$(BIN)/pytest tests/golden tests/conformance tests/bench/test_figures.py --update-golden
+
+bench: setup ## measure the reference models on all cores; rewrite docs/bench.json and docs/performance.md
+	$(BIN)/python -m tools.bench models
+
+bench-kernels: setup ## measure every kernel on every core; rewrite toolchain/select/costs.json
+	$(BIN)/python -m tools.bench kernels
 
 lines: ## lines of every room of toolchain/
 	@tools/lines.sh toolchain

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from toolchain.project import Project
 from toolchain.report import html, records, support, table
 from toolchain.report.terminal import complain, print_anything, progress_bars, show
 from toolchain.run.flash import flash_command
+from toolchain.select import Optimize
 
 app = typer.Typer(
     name="onnx2mcu",
@@ -46,28 +48,52 @@ JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 FORCE = Annotated[bool, typer.Option("--force", help="Replace an earlier project.")]
 PREFIX = Annotated[str, typer.Option("--prefix", help="Prefix of files and symbols.")]
 OUTPUTS = Annotated[list[str], typer.Option("--outputs", help="Output to keep; repeatable.")]
+
+
+def _finite(value: float | None) -> float | None:
+    """Option values that are numbers: "nan" and "inf" pass every comparison or none."""
+    if value is not None and not isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number to compute with.")
+    return value
+
+
 SAMPLES = Annotated[int | None, typer.Option("--samples", help="Use at most so many.", min=1)]
-PERCENTILE = Annotated[float, typer.Option(help="Share of values to keep, in percent.")]
-SCALE = Annotated[float, typer.Option("--pixel-scale", help="Value of one step of 8-bit pixels.")]
+PERCENTILE = Annotated[
+    float, typer.Option(help="Share of values to keep, in percent.", callback=_finite)
+]
+SCALE = Annotated[
+    float,
+    typer.Option("--pixel-scale", help="Value of one step of 8-bit pixels.", callback=_finite),
+]
 STACK = Annotated[int, typer.Option("--stack", help="Bytes of stack to reserve.")]
 KEEP = Annotated[bool, typer.Option("--keep-inputs", help="Inputs survive a run.")]
 KERNELS = Annotated[
     Family | None,
     typer.Option("--kernels", help="Whose kernels to call; fast, or cmsis-nn with --cmsis-nn-dir."),
 ]
+OPTIMIZE = Annotated[
+    Optimize, typer.Option("--optimize", help="Fewest instructions, or least code.")
+]
 ARM = Annotated[
     Path | None,
     typer.Option("--cmsis-nn-dir", envvar="CMSIS_NN_DIR", help="Arm's CMSIS-NN, to link it."),
 ]
 TIMEOUT = Annotated[
-    float, typer.Option("--timeout", help="Seconds the emulator may take.", min=0.01)
+    float,
+    typer.Option("--timeout", help="Seconds the emulator may take.", min=0.01, callback=_finite),
 ]
 AGREEMENT = Annotated[
-    float | None, typer.Option(help="Gate: share of equal top-1 classes, 0 to 1.", min=0, max=1)
+    float | None,
+    typer.Option(
+        help="Gate: share of equal top-1 classes, 0 to 1.", min=0, max=1, callback=_finite
+    ),
 ]
-SQNR = Annotated[float | None, typer.Option(help="Gate: signal to quantisation noise, dB.")]
+SQNR = Annotated[
+    float | None, typer.Option(help="Gate: signal to quantisation noise, dB.", callback=_finite)
+]
 DROP = Annotated[
-    float | None, typer.Option(help="Gate: accuracy that may be lost, in points.", min=0)
+    float | None,
+    typer.Option(help="Gate: accuracy that may be lost, in points.", min=0, callback=_finite),
 ]
 
 
@@ -152,6 +178,7 @@ def convert(
     prefix: PREFIX = "",
     kernels: KERNELS = None,
     cmsis_nn_dir: ARM = None,
+    optimize: OPTIMIZE = Optimize.SPEED,
     stack: STACK = 2048,
     keep_inputs: KEEP = False,
     min_agreement: AGREEMENT = None,
@@ -177,6 +204,7 @@ def convert(
         _gates(min_agreement, min_sqnr, max_drop),
         force,
         not no_prune,
+        optimize,
     )
     with progress_bars() as progress:
         project = pipeline.convert(model, calib, board, output, options, progress)
@@ -243,6 +271,7 @@ def run(
     prefix: PREFIX = "",
     kernels: KERNELS = None,
     cmsis_nn_dir: ARM = None,
+    optimize: OPTIMIZE = Optimize.SPEED,
     stack: STACK = 2048,
     keep_inputs: KEEP = False,
     emulator: EMULATOR = Engine.AUTO,
@@ -269,6 +298,7 @@ def run(
         keep_inputs,
         force=force,
         prune=not no_prune,
+        optimize=optimize,
     )
     gates = _gates(min_agreement, min_sqnr, max_drop)
     with progress_bars() as progress:

@@ -7,6 +7,7 @@ from pathlib import Path
 from toolchain.check.compare import Gates
 from toolchain.ir import Family
 from toolchain.quant.calibrate import Method
+from toolchain.select import Optimize
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total) while something takes long."""
@@ -35,6 +36,7 @@ class ConvertOptions:
         gates: Constraints on the integer model over the calibration data; None checks nothing.
         force: Replace an earlier project.
         prune: Remove channels that are dead after quantisation.
+        optimize: What kernels are chosen and compiled for: speed or size.
     """
 
     method: Method = "minmax"
@@ -51,6 +53,7 @@ class ConvertOptions:
     gates: Gates | None = None
     force: bool = False
     prune: bool = True
+    optimize: Optimize = Optimize.SPEED
 
     @property
     def family(self) -> Family:

@@ -159,7 +159,14 @@ def convert(
             planned.warnings,
         )
         write_model(aside, code, source.facts())
-        write_firmware(aside, firmware_of(code), board, options.cmsis_nn_dir, options.stack_bytes)
+        write_firmware(
+            aside,
+            firmware_of(code),
+            board,
+            options.cmsis_nn_dir,
+            options.stack_bytes,
+            optimize=options.optimize,
+        )
         first = _first_codes(code.graph, samples)
         write_records(aside, model, code.graph, manifest_of(code, source), first)
     return Project(directory)
@@ -215,7 +222,7 @@ def _integers(
     pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
     notes = [f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped]
     graph = verify(pruned.graph, Stage.QUANTIZED)
-    choices = select_kernels(graph, target)
+    choices = select_kernels(graph, target, options.optimize)
     ordered = schedule(graph, choices, target.alignment, options.keep_inputs)
     plan = plan_memory(ordered, choices, target.alignment, options.keep_inputs)
     check_plan(ordered, choices, plan, target.alignment)

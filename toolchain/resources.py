@@ -1,4 +1,4 @@
-"""Where the data folders are: beside the package in a checkout, inside it in a wheel."""
+"""Where the data are: folders beside the package in a checkout, inside it in a wheel."""
 
 from pathlib import Path
 
@@ -8,3 +8,4 @@ _ROOT = _PACKAGE / "_data" if (_PACKAGE / "_data").is_dir() else _PACKAGE.parent
 BOARDS = _ROOT / "boards"
 CMSIS_GLUE = _ROOT / "cmsis_glue"
 TEMPLATES = _ROOT / "templates"
+COSTS = _PACKAGE / "select" / "costs.json"

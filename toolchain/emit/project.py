@@ -13,8 +13,10 @@ from toolchain.emit.machines import Machine, machine_for
 from toolchain.emit.mpu import register_pairs
 from toolchain.emit.render import render
 from toolchain.errors import InputRefused
+from toolchain.select import Optimize
 
 _FAULT_STACK_BYTES = 512
+_OPTIONS = {Optimize.SPEED: "-O2", Optimize.SIZE: "-Os"}
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def write_firmware(
     cmsis_nn_dir: Path | None = None,
     stack_bytes: int = 2048,
     glue_dir: Path = resources.CMSIS_GLUE,
+    optimize: Optimize = Optimize.SPEED,
 ) -> None:
     """Write firmware/, kernels/ and CMakeLists.txt into the folder of a generated model.
 
@@ -88,6 +91,7 @@ def write_firmware(
         cmsis_nn_dir: A copy of Arm's CMSIS-NN to link before the own kernels.
         stack_bytes: Stack, a multiple of 8.
         glue_dir: Where the kernels come from: include/ and src/.
+        optimize: What everything is compiled for.
 
     Raises:
         InputRefused: The CMSIS-NN folder is none, or the stack size is not a multiple of 8.
@@ -103,6 +107,7 @@ def write_firmware(
         )
     machine = machine_for(board)
     context = _context(model, board, machine, cmsis_nn_dir, stack_bytes)
+    context["optimise"] = _OPTIONS[optimize]
     firmware = directory / "firmware"
     firmware.mkdir(parents=True, exist_ok=True)
     for name in _FILES:

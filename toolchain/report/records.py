@@ -48,7 +48,14 @@ def convert_record(project: Path, manifest: Manifest) -> Record:
         "weights_bytes": manifest.weights_bytes,
         "macs": manifest.macs,
         "layers": [
-            {"name": layer.name, "op": layer.op, "kernel": layer.kernel, "macs": layer.macs}
+            {
+                "name": layer.name,
+                "op": layer.op,
+                "kernel": layer.kernel,
+                "macs": layer.macs,
+                "predicted_instructions": layer.predicted,
+                "reason": layer.reason,
+            }
             for layer in manifest.layers
         ],
         "notes": list(manifest.notes),
@@ -108,6 +115,7 @@ def compare_record(evaluation: Evaluation, run: Emulation) -> Record:
         ],
         "passed": comparison.passed,
         "reasons": list(comparison.reasons),
+        "notes": list(evaluation.notes),
     }
 
 

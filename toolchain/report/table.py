@@ -93,7 +93,7 @@ def convert_table(manifest: Manifest) -> RenderableType:
     return Group(
         table(
             f"{manifest.source} for {manifest.board}",
-            ("layer", "operator", "kernel", "shape", "MACs", "weights"),
+            ("layer", "operator", "kernel", "shape", "MACs", "weights", "predicted"),
             (
                 (
                     layer.name,
@@ -102,6 +102,7 @@ def convert_table(manifest: Manifest) -> RenderableType:
                     "x".join(map(str, layer.shape)),
                     layer.macs or None,
                     layer.weights_bytes or None,
+                    layer.predicted,
                 )
                 for layer in manifest.layers
             ),
@@ -186,7 +187,12 @@ def compare_table(evaluation: Evaluation) -> RenderableType:
                 ("accuracy, firmware", percent(found.accuracy_int8)),
             ),
         ),
-        _lines(["passed" if found.passed else "FAILED"]),
+        _lines(
+            [
+                *(f"note: {note}" for note in evaluation.notes),
+                "passed" if found.passed else "FAILED",
+            ]
+        ),
     )
 
 

@@ -55,12 +55,12 @@ class Unicorn:
             raise RunFailed("emulate", self.name, reason)
         elf = Elf(request.elf)
         elf.check_architecture(request.board)
-        session = _Session(elf, request)
+        session = Session(elf, request)
         session.execute()
         return session.result()
 
 
-class _Session:
+class Session:
     """One boot: memory, semihosting, counters."""
 
     def __init__(self, elf: Elf, request: RunRequest) -> None:
@@ -76,7 +76,7 @@ class _Session:
         self.input, self.position = b"".join(request.samples), 0
         self.files: dict[int, tuple[str, bytearray]] = {}
         self.executed = 0
-        self.lengths: dict[tuple[int, int], int] = {}
+        self.costs: dict[tuple[int, int], tuple[int, int]] = {}
         self.marks: list[tuple[int, int]] = []  # (layer, instructions so far)
         self.dumps: list[list[bytes]] = []
         self._map_memory()
@@ -161,9 +161,9 @@ class _Session:
 
     def _block(self, _cpu: Any, address: int, size: int, _data: Any) -> None:
         key = (address, size)
-        if key not in self.lengths:
-            self.lengths[key] = _count(bytes(self.cpu.mem_read(address, size)))
-        self.executed += self.lengths[key]
+        if key not in self.costs:
+            self.costs[key] = _count(bytes(self.cpu.mem_read(address, size))), 0
+        self.executed += self.costs[key][0]
 
     def _mark(self, _cpu: Any, _address: int, _size: int, _data: Any) -> None:
         layer = self.cpu.reg_read(self.arm.UC_ARM_REG_R0)

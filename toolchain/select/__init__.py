@@ -1,5 +1,17 @@
 """Kernel selection: which C function runs each operator, and the scratch memory it needs."""
 
+from toolchain.select.costs import Cost, Costs, Optimize, features, load_costs, save_costs
 from toolchain.select.select import Choice, choose, condition, select_kernels
 
-__all__ = ["Choice", "choose", "condition", "select_kernels"]
+__all__ = [
+    "Choice",
+    "Cost",
+    "Costs",
+    "Optimize",
+    "choose",
+    "condition",
+    "features",
+    "load_costs",
+    "save_costs",
+    "select_kernels",
+]

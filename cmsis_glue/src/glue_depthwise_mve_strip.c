@@ -1,0 +1,194 @@
+#include "glue_depthwise_mve_strip.h"
+
+#include "glue_internal.h"
+
+#include <arm_mve.h>
+#include <stddef.h>
+
+_Static_assert(offsetof(glue_strip_mve, steps) == GLUE_STRIP_STEPS, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, tail_cells) == GLUE_STRIP_TAIL, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, cells) == GLUE_STRIP_CELLS, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, zero_point) == GLUE_STRIP_ZERO_POINT, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, left) == GLUE_STRIP_LEFT, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, window) == GLUE_STRIP_WINDOW, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, spread) == GLUE_STRIP_SPREAD, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, lowest) == GLUE_STRIP_LOWEST, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, highest) == GLUE_STRIP_HIGHEST, "the assembly forms know the layout");
+_Static_assert(offsetof(glue_strip_mve, half_spread) == GLUE_STRIP_HALF_SPREAD, "the assembly forms know the layout");
+
+#if !GLUE_ASM
+
+void glue_strip_fill_mve(const glue_strip_lines *lines, uint8_t *cells, int32_t positions, int32_t channels)
+{
+    const mve_pred16_t active = vctp8q((uint32_t)channels);
+    for (int32_t i = 0; i < positions; i++)
+    {
+        int8x16x4_t rows;
+        for (int32_t line = 0; line < 4; line++)
+        {
+            rows.val[line] = vldrbq_z_s8(lines->x[line] + i * lines->step[line], active);
+        }
+        vst4q_s8((int8_t *)cells, rows);
+        cells += GLUE_STRIP_CELL;
+    }
+}
+
+#endif
+
+/* Writes the zero point into cells. */
+static void clear_cells(uint8_t *cells, int32_t bytes, const int8_t *zero)
+{
+    const int8x16_t codes = vldrbq_s8(zero);
+    for (; bytes > 0; bytes -= 16)
+    {
+        vstrbq_s8((int8_t *)cells, codes);
+        cells += 16;
+    }
+}
+
+/* What is the same for all strips of a layer. */
+static void prepare(const glue_depthwise_strips_mve_params *layer,
+                    const glue_strip_form *form,
+                    const uint8_t *cells,
+                    glue_strip_mve *strip)
+{
+    const int32_t rest = layer->span % form->outputs;
+    const int32_t half = form->outputs / 2;
+    int32_t back = 0;
+    strip->steps = layer->span / form->outputs;
+    strip->tail = 0;
+    if (rest > half)
+    {
+        strip->tail = GLUE_STRIP_WHOLE;
+        back = form->outputs - rest;
+    }
+    else if (rest > 0)
+    {
+        strip->tail = GLUE_STRIP_HALF;
+        back = half - rest;
+    }
+    strip->tail_cells = -back * form->stride * form->cell;
+    strip->tail_y = -back * layer->along.output_step;
+    strip->cells = cells;
+    strip->zero_point = layer->output_zero_point;
+    for (int32_t i = 0; i < 4; i++)
+    {
+        const int32_t offset = i % half * layer->along.output_step + i / half * layer->across.output_step;
+        strip->window[i] = form->window[i];
+        strip->half_spread[i] = offset;
+        strip->spread[2 * i] = (uint16_t)offset;
+        strip->spread[2 * i + 1] = (uint16_t)(offset + half * layer->along.output_step);
+    }
+    for (int32_t i = 0; i < 8; i++)
+    {
+        strip->lowest[i] = (int16_t)layer->activation.min;
+        strip->highest[i] = (int16_t)layer->activation.max;
+    }
+}
+
+/* A layer at one place along the strips. */
+typedef struct
+{
+    const glue_depthwise_strips_mve_params *layer;
+    const int8_t *x;    /* first position inside the image, of line 0 */
+    uint8_t *cells;     /* of that position */
+    int32_t positions;  /* inside the image */
+    const int8_t *zero; /* 16 zero points */
+} strips_job;
+
+static void place_lines(const strips_job *job, const glue_strip_form *form, int32_t first, glue_strip_lines *lines)
+{
+    const glue_depthwise_axis_mve *across = &job->layer->across;
+    for (int32_t i = 0; i < GLUE_STRIP_LINES; i++)
+    {
+        const int32_t line = first + i;
+        const int32_t inside = i < form->inputs && line >= 0 && line < across->input;
+        lines->x[i] = inside ? job->x + line * across->input_step : job->zero;
+        lines->step[i] = inside ? job->layer->along.input_step : 0;
+    }
+}
+
+/* All channels of the strip that begins at output line `line`. */
+static void run_line(const strips_job *job, const glue_strip_form *form, int32_t line, int8_t *y, glue_strip_mve *strip)
+{
+    glue_strip_lines lines;
+    place_lines(job, form, line * form->stride - job->layer->across.padding, &lines);
+    strip->y = y + line * job->layer->across.output_step;
+    strip->weights = job->layer->weights;
+    for (int32_t left = job->layer->channels; left > 0; left -= GLUE_STRIP_CHANNELS)
+    {
+        const int32_t channels = glue_min(left, GLUE_STRIP_CHANNELS);
+        if (job->positions > 0)
+        {
+            form->fill(&lines, job->cells, job->positions, channels);
+        }
+        strip->weights_end = strip->weights + channels * form->record;
+        form->run(strip);
+        strip->weights = strip->weights_end;
+        strip->y += GLUE_STRIP_CHANNELS;
+        for (int32_t i = 0; i < form->inputs; i++)
+        {
+            lines.x[i] += lines.step[i] != 0 ? GLUE_STRIP_CHANNELS : 0;
+        }
+    }
+}
+
+/* One image. */
+static void run_image(strips_job *job, const int8_t *x, int8_t *y, uint8_t *cells)
+{
+    const glue_strip_form *form = job->layer->form;
+    const glue_strip_form *single = job->layer->single;
+    const glue_depthwise_axis_mve *along = &job->layer->along;
+    const int32_t span = job->layer->span;
+    const int32_t positions = (span - 1) * form->stride + 3;
+    const int32_t lines = job->layer->across.output;
+    glue_strip_mve strip;
+    for (int32_t start = 0; start < along->output; start += span)
+    {
+        const int32_t output = glue_min(start, along->output - span);
+        const int32_t first = output * form->stride - along->padding;
+        const int32_t begin = glue_min(glue_max(-first, 0), positions);
+        const int32_t end = glue_max(glue_min(along->input - first, positions), begin);
+        int8_t *y_first = y + output * along->output_step;
+        job->x = x + (first + begin) * along->input_step;
+        job->cells = cells + begin * form->cell;
+        job->positions = end - begin;
+        clear_cells(cells, begin * form->cell, job->zero);
+        clear_cells(cells + end * form->cell, (positions - end) * form->cell, job->zero);
+        prepare(job->layer, form, cells, &strip);
+        for (int32_t line = 0; line <= lines - form->lines; line += form->lines)
+        {
+            run_line(job, form, line, y_first, &strip);
+        }
+        if (lines % form->lines != 0 && single != NULL)
+        {
+            prepare(job->layer, single, cells, &strip);
+            run_line(job, single, lines - 1, y_first, &strip);
+        }
+        else if (lines % form->lines != 0)
+        {
+            run_line(job, form, lines - form->lines, y_first, &strip);
+        }
+    }
+}
+
+arm_cmsis_nn_status
+glue_depthwise_strips_s8_mve(const glue_depthwise_strips_mve_params *layer, const int8_t *x, int8_t *y, void *scratch)
+{
+    int8_t zero[GLUE_STRIP_CHANNELS];
+    strips_job job = {.layer = layer, .zero = zero};
+    if (layer->span < layer->form->outputs || layer->along.output < layer->span ||
+        (layer->single != NULL && layer->span < layer->single->outputs) ||
+        (layer->single == NULL && layer->across.output < layer->form->lines))
+    {
+        return ARM_CMSIS_NN_ARG_ERROR;
+    }
+    vstrbq_s8(zero, vdupq_n_s8((int8_t)layer->input_zero_point));
+    for (int32_t n = 0; n < layer->images; n++)
+    {
+        run_image(&job, x, y, scratch);
+        x += layer->image_step;
+        y += layer->output_image_step;
+    }
+    return ARM_CMSIS_NN_SUCCESS;
+}
