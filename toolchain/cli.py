@@ -83,6 +83,7 @@ class Engine(StrEnum):
     """Which emulator runs the firmware."""
 
     AUTO = "auto"
+    ALL = "all"
     RENODE = "renode"
     QEMU = "qemu"
     UNICORN = "unicorn"

@@ -36,7 +36,7 @@ from toolchain.quant.calibrate import Range, calibrate
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import calibrated_tensors, quantize
 from toolchain.results import Built, Emulation, InspectedLayer, Inspection
-from toolchain.run import Elf, Kind, RunRequest, choose, require_tools
+from toolchain.run import Elf, Kind, RunRequest, choose, require_agreement, require_tools
 from toolchain.run import build as build_project
 from toolchain.run.doctor import Check, doctor
 from toolchain.select import Choice, select_kernels
@@ -292,13 +292,14 @@ def emulate(
     Args:
         directory: The project.
         data: Samples; None takes the few that `convert` stored.
-        emulator: "auto", "renode", "qemu" or "unicorn".
+        emulator: "auto", "renode", "qemu", "unicorn", or "all", which must agree.
         max_samples: Run at most so many.
         timeout_s: Wall time limit of the emulator.
 
     Raises:
         InputRefused: No project, no such data, no emulator.
-        RunFailed: The firmware crashed, hung, or a kernel refused its arguments.
+        RunFailed: The firmware crashed, hung, or a kernel refused its arguments; or engines
+            disagree.
     """
     project = Project(directory)
     graph = project.graph()
@@ -318,17 +319,22 @@ def _emulate(
     timeout_s: float,
 ) -> Emulation:
     manifest, board = project.manifest, load_board(project.manifest.board)
-    engine = choose(emulator, board)
+    engines = choose(emulator, board)
     built = build_project(project.directory, board)
     inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
-    result = engine.run(
-        RunRequest(engine.elf(built), board, manifest.firmware, inputs, timeout_s=timeout_s)
-    )
+    names = [layer.name for layer in manifest.layers]
+    results = [
+        engine.run(
+            RunRequest(engine.elf(built), board, manifest.firmware, inputs, timeout_s=timeout_s)
+        )
+        for engine in engines
+    ]
+    require_agreement(results, names)
+    result = results[0]
     codes = _split_outputs(graph, result.outputs)
     path = project.directory / "outputs.npz"
     np.savez_compressed(path, **codes)  # type: ignore[arg-type]
     per_layer = result.instructions.mean(axis=0)
-    names = [layer.name for layer in manifest.layers]
     return Emulation(
         result.emulator,
         result.core,
@@ -338,6 +344,7 @@ def _emulate(
         tuple((n, round(float(c))) for n, c in zip(names, per_layer, strict=True)),
         path,
         codes,
+        tuple(other.emulator for other in results[1:]),
     )
 
 

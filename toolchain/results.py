@@ -37,6 +37,7 @@ class Emulation:
         layers: (name, instructions per inference) of every layer.
         outputs: File with the int8 codes [N, ...] of every output.
         codes: The same codes.
+        agreeing: Other engines that ran it too and gave the same bytes and counts.
     """
 
     emulator: str
@@ -47,6 +48,7 @@ class Emulation:
     layers: tuple[tuple[str, int], ...]
     outputs: Path
     codes: Mapping[str, Array]
+    agreeing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,8 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
         _lines(
             [
                 f"{run.instructions:,} instructions per inference over {run.samples} samples, "
-                f"peak stack {run.stack_bytes:,} bytes"
+                f"peak stack {run.stack_bytes:,} bytes",
+                *(f"{name} gives the same bytes and counts" for name in run.agreeing),
             ]
         ),
     )
