@@ -52,6 +52,56 @@ class Emulation:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfiledLayer:
+    """What one layer costs.
+
+    Args:
+        name: Layer.
+        kernel: C function.
+        instructions: Executed per inference.
+        macs: Multiply-accumulate operations.
+        weight_bytes: Constants it reads from flash, once each.
+        activation_bytes: Inputs it reads and outputs it writes, once each.
+        before: Instructions of the layer of the same name in the project compared with, or None.
+    """
+
+    name: str
+    kernel: str
+    instructions: int
+    macs: int
+    weight_bytes: int
+    activation_bytes: int
+    before: int | None = None
+
+    @property
+    def intensity(self) -> float:
+        """MACs per byte moved at least: low means that memory, not arithmetic, is the limit."""
+        return self.macs / max(self.weight_bytes + self.activation_bytes, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Where the instructions of an inference go.
+
+    Args:
+        emulator: Engine that counted.
+        core: Core it emulated.
+        layers: In the order they run.
+        before: Instructions of the whole project compared with, or None.
+    """
+
+    emulator: str
+    core: str
+    layers: tuple[ProfiledLayer, ...]
+    before: int | None = None
+
+    @property
+    def instructions(self) -> int:
+        """Executed per inference."""
+        return sum(layer.instructions for layer in self.layers)
+
+
+@dataclass(frozen=True, slots=True)
 class InspectedLayer:
     """One layer before calibration: shape of its output, MACs, bytes of int8 constants."""
 

@@ -14,7 +14,7 @@ from toolchain.report.support import operator_records
 from toolchain.results import Built, Emulation, Inspection
 from toolchain.run.doctor import Check
 
-_LEFT = {"operator", "kernel", "shape", "board", "value", "notes", "part", "core", "detail"}
+_LEFT = {"", "operator", "kernel", "shape", "board", "value", "notes", "part", "core", "detail"}
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
