@@ -14,6 +14,7 @@ from toolchain import passes
 from toolchain.board import load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
+from toolchain.check.trace import first_difference, first_sample
 from toolchain.emit import identifier, write_code, write_firmware, write_model
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
@@ -43,7 +44,15 @@ from toolchain.results import (
     Profile,
     ProfiledLayer,
 )
-from toolchain.run import Elf, Kind, RunRequest, choose, require_agreement, require_tools
+from toolchain.run import (
+    Elf,
+    Kind,
+    RunRequest,
+    RunResult,
+    choose,
+    require_agreement,
+    require_tools,
+)
 from toolchain.run import build as build_project
 from toolchain.run.doctor import Check, doctor
 from toolchain.select import Choice, select_kernels
@@ -325,17 +334,8 @@ def _emulate(
     emulator: Kind,
     timeout_s: float,
 ) -> Emulation:
-    manifest, board = project.manifest, load_board(project.manifest.board)
-    engines = choose(emulator, board)
-    built = build_project(project.directory, board)
-    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
-    names = [layer.name for layer in manifest.layers]
-    results = [
-        engine.run(
-            RunRequest(engine.elf(built), board, manifest.firmware, inputs, timeout_s=timeout_s)
-        )
-        for engine in engines
-    ]
+    results = _runs(project, graph, samples, emulator, timeout_s)
+    names = [layer.name for layer in project.manifest.layers]
     require_agreement(results, names)
     result = results[0]
     codes = _split_outputs(graph, result.outputs)
@@ -353,6 +353,25 @@ def _emulate(
         codes,
         tuple(other.emulator for other in results[1:]),
     )
+
+
+def _runs(
+    project: Project,
+    graph: Graph,
+    samples: list[dict[str, Array]],
+    emulator: Kind,
+    timeout_s: float,
+    dump_samples: int = 0,
+) -> list[RunResult]:
+    """Build the project and run it on every engine that was asked for."""
+    board, model = load_board(project.manifest.board), project.manifest.firmware
+    engines = choose(emulator, board)
+    built = build_project(project.directory, board)
+    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
+    return [
+        engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
+        for engine in engines
+    ]
 
 
 def profile(
@@ -425,7 +444,27 @@ def compare(
         gates=gates,
         progress=lambda done, total: progress("compare", done, total),
     )
+    if evaluation.comparison.bit_exact is False:
+        found = _trace(project, graph, codes, run, emulator, timeout_s)
+        evaluation = replace(evaluation, comparison=evaluation.comparison.explained(found))
     return evaluation, run
+
+
+def _trace(
+    project: Project,
+    graph: Graph,
+    codes: list[dict[str, Array]],
+    run: Emulation,
+    emulator: Kind,
+    timeout_s: float,
+) -> str:
+    """Run the first sample that differs again and dump every layer."""
+    sample = first_sample(graph, codes, run.codes)
+    if sample is None:
+        return "the outputs are not those of the graph"
+    (result, *_) = _runs(project, graph, [codes[sample]], emulator, timeout_s, dump_samples=1)
+    found = first_difference(graph, sample, codes[sample], result.dumps[0])
+    return f"first difference: {found}" if found else "no layer differs when run once more"
 
 
 def diagnose() -> list[Check]:
