@@ -19,7 +19,7 @@ from toolchain.errors import GateFailed, InputRefused, ToolchainError
 from toolchain.ir import Family
 from toolchain.options import ConvertOptions
 from toolchain.project import Project
-from toolchain.report import html, records, support, table
+from toolchain.report import html, profiles, records, support, table
 from toolchain.report.terminal import complain, print_anything, progress_bars, show
 from toolchain.run.flash import flash_command
 from toolchain.select import Optimize
@@ -109,6 +109,7 @@ class Engine(StrEnum):
     """Which emulator runs the firmware."""
 
     AUTO = "auto"
+    ALL = "all"
     RENODE = "renode"
     QEMU = "qemu"
     UNICORN = "unicorn"
@@ -231,6 +232,21 @@ def emulate(
     """Run the firmware in an emulator; show executed instructions per layer."""
     run = pipeline.emulate(project, data, emulator.value, samples, timeout)
     show(as_json, records.emulate_record(run), table.profile_table(Project(project).manifest, run))
+
+
+@app.command()
+def profile(
+    project: PROJECT,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="Another project to compare with.")
+    ] = None,
+    emulator: EMULATOR = Engine.AUTO,
+    timeout: TIMEOUT = 600.0,
+    as_json: JSON = False,
+) -> None:
+    """Show per layer: instructions, MACs, bytes moved, and what a faster layer would gain."""
+    seen = pipeline.profile(project, against, emulator.value, timeout)
+    show(as_json, profiles.profile_record(seen), profiles.profile_table(seen))
 
 
 @app.command()

@@ -14,6 +14,7 @@ from toolchain import passes
 from toolchain.board import load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
+from toolchain.check.trace import first_difference, first_sample
 from toolchain.emit import identifier, write_code, write_firmware, write_model
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
@@ -35,8 +36,23 @@ from toolchain.project import (
 from toolchain.quant.calibrate import Range, calibrate
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import calibrated_tensors, quantize
-from toolchain.results import Built, Emulation, InspectedLayer, Inspection
-from toolchain.run import Elf, Kind, RunRequest, choose, require_tools
+from toolchain.results import (
+    Built,
+    Emulation,
+    InspectedLayer,
+    Inspection,
+    Profile,
+    ProfiledLayer,
+)
+from toolchain.run import (
+    Elf,
+    Kind,
+    RunRequest,
+    RunResult,
+    choose,
+    require_agreement,
+    require_tools,
+)
 from toolchain.run import build as build_project
 from toolchain.run.doctor import Check, doctor
 from toolchain.select import Choice, select_kernels
@@ -299,13 +315,14 @@ def emulate(
     Args:
         directory: The project.
         data: Samples; None takes the few that `convert` stored.
-        emulator: "auto", "renode", "qemu" or "unicorn".
+        emulator: "auto", "renode", "qemu", "unicorn", or "all", which must agree.
         max_samples: Run at most so many.
         timeout_s: Wall time limit of the emulator.
 
     Raises:
         InputRefused: No project, no such data, no emulator.
-        RunFailed: The firmware crashed, hung, or a kernel refused its arguments.
+        RunFailed: The firmware crashed, hung, or a kernel refused its arguments; or engines
+            disagree.
     """
     project = Project(directory)
     graph = project.graph()
@@ -324,18 +341,14 @@ def _emulate(
     emulator: Kind,
     timeout_s: float,
 ) -> Emulation:
-    manifest, board = project.manifest, load_board(project.manifest.board)
-    engine = choose(emulator, board)
-    built = build_project(project.directory, board)
-    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
-    result = engine.run(
-        RunRequest(engine.elf(built), board, manifest.firmware, inputs, timeout_s=timeout_s)
-    )
+    results = _runs(project, graph, samples, emulator, timeout_s)
+    names = [layer.name for layer in project.manifest.layers]
+    require_agreement(results, names)
+    result = results[0]
     codes = _split_outputs(graph, result.outputs)
     path = project.directory / "outputs.npz"
     np.savez_compressed(path, **codes)  # type: ignore[arg-type]
     per_layer = result.instructions.mean(axis=0)
-    names = [layer.name for layer in manifest.layers]
     return Emulation(
         result.emulator,
         result.core,
@@ -345,6 +358,57 @@ def _emulate(
         tuple((n, round(float(c))) for n, c in zip(names, per_layer, strict=True)),
         path,
         codes,
+        tuple(other.emulator for other in results[1:]),
+    )
+
+
+def _runs(
+    project: Project,
+    graph: Graph,
+    samples: list[dict[str, Array]],
+    emulator: Kind,
+    timeout_s: float,
+    dump_samples: int = 0,
+) -> list[RunResult]:
+    """Build the project and run it on every engine that was asked for."""
+    board, model = load_board(project.manifest.board), project.manifest.firmware
+    engines = choose(emulator, board)
+    built = build_project(project.directory, board)
+    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
+    return [
+        engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
+        for engine in engines
+    ]
+
+
+def profile(
+    directory: Path, against: Path | None = None, emulator: Kind = "auto", timeout_s: float = 600.0
+) -> Profile:
+    """Where the instructions of an inference go, measured on one stored sample.
+
+    Args:
+        directory: The project.
+        against: Another project, of the same model say, to compare layer by layer.
+        emulator: As for emulate.
+        timeout_s: Wall time limit of the emulator.
+
+    Raises:
+        InputRefused: No project, no emulator.
+        RunFailed: The firmware crashed, hung, or a kernel refused its arguments.
+    """
+    project = Project(directory)
+    graph, run = project.graph(), emulate(directory, None, emulator, 1, timeout_s)
+    other = emulate(against, None, emulator, 1, timeout_s) if against else None
+    before = dict(other.layers) if other else {}
+    ops = [op for op in graph.ops if not op.is_view]
+    layers = []
+    for op, fact, (name, count) in zip(ops, project.manifest.layers, run.layers, strict=True):
+        tensors = dict.fromkeys((*op.inputs, *op.outputs))
+        moved = sum(graph.types[n].nbytes for n in tensors if n not in graph.constants)
+        cost = count, fact.macs, fact.weights_bytes, moved, before.get(name)
+        layers.append(ProfiledLayer(name, fact.kernel, *cost))
+    return Profile(
+        run.emulator, run.core, tuple(layers), None if other is None else other.instructions
     )
 
 
@@ -387,7 +451,27 @@ def compare(
         gates=gates,
         progress=lambda done, total: progress("compare", done, total),
     )
+    if evaluation.comparison.bit_exact is False:
+        found = _trace(project, graph, codes, run, emulator, timeout_s)
+        evaluation = replace(evaluation, comparison=evaluation.comparison.explained(found))
     return evaluation, run
+
+
+def _trace(
+    project: Project,
+    graph: Graph,
+    codes: list[dict[str, Array]],
+    run: Emulation,
+    emulator: Kind,
+    timeout_s: float,
+) -> str:
+    """Run the first sample that differs again and dump every layer."""
+    sample = first_sample(graph, codes, run.codes)
+    if sample is None:
+        return "the outputs are not those of the graph"
+    (result, *_) = _runs(project, graph, [codes[sample]], emulator, timeout_s, dump_samples=1)
+    found = first_difference(graph, sample, codes[sample], result.dumps[0])
+    return f"first difference: {found}" if found else "no layer differs when run once more"
 
 
 def diagnose() -> list[Check]:

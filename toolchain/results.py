@@ -37,6 +37,7 @@ class Emulation:
         layers: (name, instructions per inference) of every layer.
         outputs: File with the int8 codes [N, ...] of every output.
         codes: The same codes.
+        agreeing: Other engines that ran it too and gave the same bytes and counts.
     """
 
     emulator: str
@@ -47,6 +48,57 @@ class Emulation:
     layers: tuple[tuple[str, int], ...]
     outputs: Path
     codes: Mapping[str, Array]
+    agreeing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledLayer:
+    """What one layer costs.
+
+    Args:
+        name: Layer.
+        kernel: C function.
+        instructions: Executed per inference.
+        macs: Multiply-accumulate operations.
+        weight_bytes: Constants it reads from flash, once each.
+        activation_bytes: Inputs it reads and outputs it writes, once each.
+        before: Instructions of the layer of the same name in the project compared with, or None.
+    """
+
+    name: str
+    kernel: str
+    instructions: int
+    macs: int
+    weight_bytes: int
+    activation_bytes: int
+    before: int | None = None
+
+    @property
+    def intensity(self) -> float:
+        """MACs per byte moved at least: low means that memory, not arithmetic, is the limit."""
+        return self.macs / max(self.weight_bytes + self.activation_bytes, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Where the instructions of an inference go.
+
+    Args:
+        emulator: Engine that counted.
+        core: Core it emulated.
+        layers: In the order they run.
+        before: Instructions of the whole project compared with, or None.
+    """
+
+    emulator: str
+    core: str
+    layers: tuple[ProfiledLayer, ...]
+    before: int | None = None
+
+    @property
+    def instructions(self) -> int:
+        """Executed per inference."""
+        return sum(layer.instructions for layer in self.layers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def test_program_for_another_core_is_refused(built, qemu):
 
 def test_choice(built, qemu, monkeypatch):
     board, _ = built("mps3-an547")
-    assert choose("qemu", board).name == "qemu"
+    assert [engine.name for engine in choose("qemu", board)] == ["qemu"]
     with pytest.raises(InputRefused, match="does not emulate cortex-m55"):
         choose("unicorn", board)
     monkeypatch.setenv("PATH", "")

@@ -1,7 +1,7 @@
 """Two judgements: is the code right (bytes), and is the quantisation good (gates)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,11 @@ class Comparison:
     worst_layers: tuple[tuple[str, float], ...]
     passed: bool
     reasons: tuple[str, ...]
+
+    def explained(self, cause: str) -> "Comparison":
+        """The same with one more sentence to the first reason."""
+        first, *rest = self.reasons
+        return replace(self, reasons=(f"{first}; {cause}", *rest))
 
 
 def judge(

@@ -87,6 +87,7 @@ def emulate_record(run: Emulation) -> Record:
         "samples": run.samples,
         "instructions": run.instructions,
         "stack_bytes": run.stack_bytes,
+        "agreeing_emulators": list(run.agreeing),
         "layers": [{"name": name, "instructions": count} for name, count in run.layers],
         "outputs": str(run.outputs),
     }

@@ -14,7 +14,7 @@ from toolchain.report.support import operator_records
 from toolchain.results import Built, Emulation, Inspection
 from toolchain.run.doctor import Check
 
-_LEFT = {"operator", "kernel", "shape", "board", "value", "notes", "part", "core", "detail"}
+_LEFT = {"", "operator", "kernel", "shape", "board", "value", "notes", "part", "core", "detail"}
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
@@ -153,7 +153,8 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
         _lines(
             [
                 f"{run.instructions:,} instructions per inference over {run.samples} samples, "
-                f"peak stack {run.stack_bytes:,} bytes"
+                f"peak stack {run.stack_bytes:,} bytes",
+                *(f"{name} gives the same bytes and counts" for name in run.agreeing),
             ]
         ),
     )

@@ -1,6 +1,7 @@
 """Build the generated project and run it in an emulator."""
 
 from toolchain.run.build import BuildResult, build, require_tools
+from toolchain.run.crosscheck import require_agreement
 from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
 from toolchain.run.emulator import Emulator, RunRequest, RunResult
@@ -18,5 +19,6 @@ __all__ = [
     "build",
     "choose",
     "doctor",
+    "require_agreement",
     "require_tools",
 ]

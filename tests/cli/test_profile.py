@@ -1,0 +1,34 @@
+"""`profile`: the counts of `emulate`, bytes of the graph, and a comparison of two projects."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.emulator
+
+
+def test_profile_adds_up(onnx2mcu, runnable):
+    seen = json.loads(onnx2mcu("profile", runnable, "--json").out)
+    run = json.loads(onnx2mcu("emulate", runnable, "--samples", 1, "--json").out)
+    assert [layer["instructions"] for layer in seen["layers"]] == [
+        layer["instructions"] for layer in run["layers"]
+    ]
+    assert seen["instructions"] == run["instructions"]
+    assert seen["instructions_before"] is None
+    assert sum(layer["share"] for layer in seen["layers"]) == pytest.approx(1)
+    for layer in seen["layers"]:
+        moved = layer["weight_bytes"] + layer["activation_bytes"]
+        assert layer["macs_per_byte"] == pytest.approx(layer["macs"] / moved)
+
+
+def test_against_another_project(onnx2mcu, runnable):
+    done = onnx2mcu("profile", runnable, "--against", runnable)
+    assert done.code == 0
+    assert "+0.0%" in done.out
+    assert "at half its instructions" in done.out
+
+
+def test_against_nothing_is_refused(onnx2mcu, runnable, tmp_path):
+    done = onnx2mcu("profile", runnable, "--against", tmp_path)
+    assert done.code == 2
+    assert str(tmp_path) in done.err

@@ -1,0 +1,82 @@
+"""Where firmware and integer model part: the first layer, the first index, both values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from toolchain.ir import Array, Graph
+from toolchain.ir.execute import simulate
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first value that differs.
+
+    Args:
+        sample: Index of the sample.
+        layer: Name of the layer.
+        tensor: Tensor it writes.
+        index: Position in the tensor.
+        firmware: What the firmware stored there.
+        expected: What the integer model says.
+        count: How many values of the tensor differ.
+    """
+
+    sample: int
+    layer: str
+    tensor: str
+    index: tuple[int, ...]
+    firmware: int
+    expected: int
+    count: int
+
+    def __str__(self) -> str:
+        return (
+            f"sample {self.sample}, layer {self.layer}, {self.tensor}{list(self.index)}: firmware "
+            f"{self.firmware}, integer model {self.expected}; {self.count} wrong in that layer"
+        )
+
+
+def first_sample(
+    graph: Graph, codes: Sequence[Mapping[str, Array]], firmware: Mapping[str, Array]
+) -> int | None:
+    """The first sample whose outputs are not the integer model's.
+
+    Args:
+        graph: The integer graph.
+        codes: Input codes of every sample.
+        firmware: Output codes [N, ...] of the firmware.
+    """
+    for index, sample in enumerate(codes):
+        values = simulate(graph, dict(sample))
+        if any(not np.array_equal(values[y].ravel(), firmware[y][index].ravel()) for y in firmware):
+            return index
+    return None
+
+
+def first_difference(
+    graph: Graph, sample: int, codes: Mapping[str, Array], layers: Sequence[bytes]
+) -> Difference | None:
+    """The first layer whose output is not the integer model's, and where.
+
+    Args:
+        graph: The integer graph, in the order the layers run.
+        sample: Index of the sample, for the message.
+        codes: Input codes of the sample.
+        layers: Output bytes of every layer that computes, as dumped by the firmware.
+    """
+    values = simulate(graph, dict(codes))
+    ops = [op for op in graph.ops if not op.is_view]
+    for op, dump in zip(ops, layers, strict=True):
+        start = 0
+        for y in op.outputs:
+            kind = graph.types[y]
+            got = np.frombuffer(dump[start : start + kind.nbytes], np.int8).reshape(kind.shape)
+            start += kind.nbytes
+            where = np.argwhere(got != values[y])
+            if len(where):
+                at = tuple(int(i) for i in where[0])
+                found = int(got[at]), int(values[y][at])
+                return Difference(sample, op.name, y, at, *found, len(where))
+    return None

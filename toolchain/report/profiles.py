@@ -1,0 +1,83 @@
+"""What `profile` prints: where the instructions of an inference go."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from toolchain.report.table import printable, table
+from toolchain.results import Profile, ProfiledLayer
+
+BAR = 24
+"""Width of the bar of a layer that takes everything, characters."""
+
+
+def profile_record(seen: Profile) -> dict[str, Any]:
+    """Result of `profile`: totals, and every layer with its costs."""
+    return {
+        "emulator": seen.emulator,
+        "core": seen.core,
+        "instructions": seen.instructions,
+        "instructions_before": seen.before,
+        "layers": [
+            {
+                "name": layer.name,
+                "kernel": layer.kernel,
+                "instructions": layer.instructions,
+                "instructions_before": layer.before,
+                "share": layer.instructions / max(seen.instructions, 1),
+                "macs": layer.macs,
+                "weight_bytes": layer.weight_bytes,
+                "activation_bytes": layer.activation_bytes,
+                "macs_per_byte": layer.intensity,
+            }
+            for layer in seen.layers
+        ],
+    }
+
+
+def profile_table(seen: Profile) -> RenderableType:
+    """Layers with their share as a bar; then what halving the dearest ones would gain."""
+    columns = ["layer", "kernel", "instructions", "share", "", "MACs", "per MAC"]
+    columns += ["bytes moved", "MACs per byte"]
+    if seen.before is not None:
+        columns += ["before", "change"]
+    return Group(
+        table(
+            f"executed instructions per inference ({seen.emulator}, {seen.core})",
+            columns,
+            (tuple(_row(layer, seen)) for layer in seen.layers),
+        ),
+        Text("\n" + "\n".join(map(printable, _summary(seen)))),
+    )
+
+
+def _row(layer: ProfiledLayer, seen: Profile) -> Iterator[object]:
+    share = layer.instructions / max(seen.instructions, 1)
+    yield from (layer.name, layer.kernel, layer.instructions, f"{share:.1%}")
+    yield ("#" * round(BAR * share)).ljust(BAR)
+    yield layer.macs or None
+    yield f"{layer.instructions / layer.macs:.2f}" if layer.macs else None
+    yield layer.weight_bytes + layer.activation_bytes
+    yield f"{layer.intensity:.1f}" if layer.macs else None
+    if seen.before is not None:
+        yield layer.before
+        yield change(layer.instructions, layer.before)
+
+
+def change(now: int, before: int | None) -> str | None:
+    """How much a count grew, in percent; None when there is nothing to compare with."""
+    return f"{now / before - 1:+.1%}" if before else None
+
+
+def _summary(seen: Profile) -> Iterator[str]:
+    total = max(seen.instructions, 1)
+    compared = ""
+    if seen.before is not None:
+        compared = f"; {seen.before:,} before ({change(seen.instructions, seen.before)})"
+    yield f"{seen.instructions:,} instructions per inference{compared}"
+    dearest = sorted(seen.layers, key=lambda layer: -layer.instructions)[:3]
+    for layer in dearest:
+        saved = layer.instructions / 2 / total
+        yield f"{layer.name} at half its instructions: {saved:.1%} fewer in total"
