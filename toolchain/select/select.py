@@ -1,6 +1,7 @@
 """Choose a C kernel for every operator: the first of its list whose condition holds."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from toolchain.errors import InternalError
 from toolchain.ir import Graph, Kernel, Op, Site, Target
@@ -14,11 +15,14 @@ class Choice:
         kernel: The kernel.
         scratch: Bytes of scratch memory it needs on the target.
         rejected: Better kernels that were passed over, each with the condition that failed.
+        overlap: Inputs that output 0 may be written over, by index: the least number of bytes by
+            which it must begin before them (Kernel.overlap).
     """
 
     kernel: Kernel
     scratch: int
-    rejected: tuple[str, ...]
+    rejected: tuple[str, ...] = ()
+    overlap: Mapping[int, int] = field(default_factory=dict)
 
 
 def condition(kernel: Kernel) -> str:
@@ -32,7 +36,7 @@ def choose(op: Op, graph: Graph, target: Target) -> Choice:
     rejected: list[str] = []
     for kernel in op.kernels:
         if kernel.serves(site):
-            return Choice(kernel, kernel.scratch(site), tuple(rejected))
+            return Choice(kernel, kernel.scratch(site), tuple(rejected), dict(kernel.overlap(site)))
         rejected.append(f"{kernel.name}: {condition(kernel)}")
     raise InternalError("select", op.name, f"no kernel of {type(op).__name__} applies: {rejected}")
 
