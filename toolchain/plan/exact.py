@@ -90,7 +90,7 @@ class _Search:
         self.least = [0] * len(order)
         self.offsets = [0] * len(order)
         everything = (1 << len(order)) - 1
-        self.rest = [self._rest(c, everything) for c in range(len(columns))]
+        self.rest = [self._stacked(c, everything, 0)[1] for c in range(len(columns))]
         self.seen: set[tuple[int, int, int, tuple[int, ...]]] = set()
 
     def extend(self, left: int, floor: int, rank: int) -> bool:
@@ -118,39 +118,33 @@ class _Search:
 
     def _put(self, i: int, offset: int, left: int) -> bool:
         """Place a block; whether its columns can still end within the height."""
+        if offset + self.sizes[i] > self.height:
+            return False
         left &= ~(1 << i)
         self.offsets[i] = offset
         self.least, self.rest = self.least.copy(), self.rest.copy()
+        least = self.least
         for j, distance in self.rivals[i]:
-            if left >> j & 1 and offset + distance > self.least[j]:
-                self.least[j] = offset + distance
-        if offset + self.sizes[i] > self.height:
-            return False
+            if least[j] < offset + distance and left >> j & 1:
+                least[j] = offset + distance
         for c in self.columns[i]:
-            self.rest[c] = self._rest(c, left)
-            if self._end(c, left, offset) > self.height:
+            end, self.rest[c] = self._stacked(c, left, offset)
+            if end > self.height:
                 return False
         return True
 
-    def _rest(self, c: int, left: int) -> int:
-        """Bytes that the blocks left of a column cover, at least."""
-        return sum([self.sizes[i] for i in self.members[c] if left >> i & 1]) - self._shared(
-            c, left
-        )
+    def _stacked(self, c: int, left: int, floor: int) -> tuple[int, int]:
+        """Where the blocks left of a column end, and how many bytes they cover, both at least.
 
-    def _shared(self, c: int, left: int) -> int:
-        """Bytes that the blocks left of a column can share, at most."""
-        return sum(
-            most_shared(self.sizes[y], [(self.sizes[x], d) for x, d in over if left >> x & 1])
-            for y, over in self.covers[c].items()
-            if left >> y & 1
-        )
-
-    def _end(self, c: int, left: int, floor: int) -> int:
-        """Where the blocks left of a column end, at least."""
-        end = 0
-        for start, size in sorted(
-            [(self.least[i], self.sizes[i]) for i in self.members[c] if left >> i & 1]
-        ):
-            end = max(end, start, floor) + size
-        return end - self._shared(c, left)
+        From the floor on one lies on the other, less all that they may share.
+        """
+        least, sizes = self.least, self.sizes
+        end, total = floor, 0
+        for start, size in sorted([(least[i], sizes[i]) for i in self.members[c] if left >> i & 1]):
+            end = (end if end > start else start) + size
+            total += size
+        for y, over in self.covers[c].items():
+            if left >> y & 1:
+                shared = most_shared(sizes[y], [(sizes[x], d) for x, d in over if left >> x & 1])
+                end, total = end - shared, total - shared
+        return end, total
