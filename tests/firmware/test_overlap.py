@@ -87,7 +87,7 @@ def _overlapping_plan(
         if choice.scratch:
             scratch[op.y] = block(choice.scratch)
     survives = dict.fromkeys(graph.inputs, False)
-    return Plan(offsets, scratch, end, end, False, "", (), survives, {})
+    return Plan(offsets, scratch, end, end, False, "", (), (), survives, {})
 
 
 def _wrong(cases: Sequence[Case], target: Target, board: str, folder: Path, missing: int = 0):

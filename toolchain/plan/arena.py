@@ -35,6 +35,7 @@ class Plan:
             share with inputs that die there. No plan is smaller.
         optimal: Whether it is proved that no plan of these buffers in this order is smaller.
         peak_step: Name of the operator at the first step that needs `lower_bound` bytes.
+        step_bytes: Bytes that each step needs, at least; `lower_bound` is the largest.
         buffers: The blocks of the arena, by first step.
         input_survives: For every input, whether its bytes are intact after a run.
         constants: For every tensor that is a view of a constant, that constant.
@@ -46,6 +47,7 @@ class Plan:
     lower_bound: int
     optimal: bool
     peak_step: str
+    step_bytes: tuple[int, ...]
     buffers: tuple[Buffer, ...]
     input_survives: Mapping[str, bool]
     constants: Mapping[str, str]
@@ -76,6 +78,7 @@ def plan_memory(
         lower_bound=bound,
         optimal=proved and (top(blocks, placement) == bound or not _negative(buffers, alignment)),
         peak_step=graph.ops[live.index(bound)].name if graph.ops else "",
+        step_bytes=tuple(live),
         buffers=placed,
         input_survives={x: _survives(x, placed) for x in graph.inputs},
         constants={
