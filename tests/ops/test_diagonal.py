@@ -3,9 +3,18 @@
 import numpy as np
 import pytest
 
+from tests.ops.host import example_graph, quantized, random_inputs
+from toolchain.board import Isa
+from toolchain.ir import DType, Family, Site, Target, TensorType, in_place
 from toolchain.ops._diagonal import Reads, window_distance
 from toolchain.ops._examples import random_window
 from toolchain.ops._windows import Window
+from toolchain.ops.add import Add
+from toolchain.ops.average_pool import AveragePool
+from toolchain.ops.conv2d import Conv2D
+from toolchain.ops.depthwise import DepthwiseConv2D
+from toolchain.ops.max_pool import MaxPool
+from toolchain.select import select_kernels
 
 
 def taps_of(window: Window, x: tuple, y: tuple) -> list[list[int]]:
@@ -102,3 +111,24 @@ def test_known_layers():
     assert window_distance(whole, plane, (1, 1, 1, 64), 1, Reads.BEFORE) == -25 * 5 * 64
     halves = Window((2, 2), stride=(2, 2))
     assert window_distance(halves, plane, (1, 12, 2, 64), 1, Reads.OWN_CHANNEL) == 0
+
+
+@pytest.mark.parametrize("op", [Conv2D, DepthwiseConv2D, MaxPool, AveragePool])
+def test_functions_of_arms_library_promise_nothing(op):
+    rng = np.random.default_rng(0)
+    plain = example_graph(op.example(rng))
+    graph = quantized(plain, [random_inputs(plain, rng)])
+    y = graph.ops[-1].y
+    for isa in Isa:
+        own = select_kernels(graph, Target(isa, Family.PORTABLE))[y]
+        assert own.overlap.keys() == {0}
+        arm = select_kernels(graph, Target(isa, Family.CMSIS_NN))[y]
+        assert not (arm.kernel.name.startswith("arm_") and arm.overlap)
+
+
+def test_in_place_needs_inputs_of_the_size_of_the_output():
+    types = {n: TensorType(shape, DType.INT8) for n, shape in
+             {"a": (1, 4), "b": (1, 1), "y": (1, 4)}.items()}  # fmt: skip
+    site = Site(Add("add", ("a", "b"), ("y",)), types, {}, Target(Isa.DSP))
+    assert in_place(0, 1)(site) == {0: 0}
+    assert in_place(1, 2)(site) == {}
