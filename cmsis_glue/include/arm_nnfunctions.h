@@ -13,7 +13,10 @@
  *   cells count as real zero.
  * - No scratch: every *_get_buffer_size returns 0 and ctx may be NULL or hold NULL. Bias data may be NULL (zero bias);
  *   bias_dims is not read and may be NULL.
- * - Input and output must not overlap unless a function says so.
+ * - Input and output must not overlap unless a function says so. Where the output may be the same array as an input, it
+ *   may also begin anywhere before it. Convolutions and pools write pixel after pixel and channel after channel, and read
+ *   the window of a pixel up to its last channel: their output may begin so far before the input that it never reaches
+ *   input that is still to be read.
  * - Status functions return ARM_CMSIS_NN_ARG_ERROR when dimensions contradict each other.
  */
 

@@ -8,9 +8,14 @@ from tests.cli import nets
 from toolchain.board import load_board
 from toolchain.check.compare import judge
 from toolchain.check.evaluate import Evaluation
-from toolchain.project import Project
+from toolchain.emit import FirmwareModel, Port
+from toolchain.plan import Buffer
+from toolchain.plan.lifetimes import live_bytes
+from toolchain.project import Manifest, Project
+from toolchain.project.manifest import BufferFacts, StepFacts
 from toolchain.report import html
-from toolchain.report.picture import HEIGHT, WIDTH, arena_picture
+from toolchain.report.advice import advise
+from toolchain.report.picture import HEIGHT, WIDTH, arena_picture, arena_text, peak_step
 from toolchain.report.table import printable
 from toolchain.results import Built, Emulation
 from toolchain.run import Sizes
@@ -30,18 +35,110 @@ def test_picture_is_the_plan(project):
     manifest = Project(project).manifest
     picture = arena_picture(manifest)
     assert len(picture.blocks) == len(manifest.buffers)
-    assert not any(overlap(a, b) for a, b in itertools.combinations(picture.blocks, 2))
+    allowed = {(b.name, x) for b in manifest.buffers for x, _ in b.over}
+    named = list(zip(manifest.buffers, picture.blocks, strict=True))
+    for (one, a), (other, b) in itertools.combinations(named, 2):
+        pair = {(one.name, other.name), (other.name, one.name)}
+        assert not overlap(a, b) or pair & allowed
     for block in picture.blocks:
         assert block.x >= 0
         assert block.y >= -0.1
         assert block.x + block.width <= WIDTH + 0.1
         assert block.y + block.height <= HEIGHT + 0.1
     marked = [b for b in picture.blocks if b.peak]
-    bound = HEIGHT * manifest.arena_lower_bound / manifest.arena_bytes
-    assert bound - 8 <= sum(b.height for b in marked) <= bound + 0.1
+    covered = {
+        y
+        for b, block in zip(manifest.buffers, picture.blocks, strict=True)
+        if block.peak
+        for y in range(b.offset, b.offset + b.nbytes)
+    }
+    bound = manifest.arena_lower_bound
+    assert bound - 8 <= len(covered) <= manifest.arena_bytes
+    assert manifest.steps[peak_step(manifest)].nbytes == bound
     for block in marked:
         assert block.x <= picture.peak_x + 0.1
         assert block.x + block.width >= picture.peak_x + picture.peak_width - 0.1
+
+
+def test_the_picture_in_characters(project):
+    manifest = Project(project).manifest
+    *lines, marks = arena_text(manifest, 60, 10)
+    assert len(lines) in (9, 10)
+    assert all(len(line) == len(lines[0]) <= 70 for line in lines)
+    width = len(lines[0]) - 10
+    peak, steps = peak_step(manifest), len(manifest.steps)
+    assert marks.split() == ["peak", "^" * (width // steps)]
+    assert marks.index("^") == 10 + peak * width // steps
+    for line in lines:
+        start = int(line[:9].replace(",", ""))
+        for step in range(steps):
+            shown = line[10 + step * width // steps]
+            assert (shown == ".") == (
+                not any(
+                    b.first <= step <= b.last and b.offset <= start < b.offset + b.nbytes
+                    for b in manifest.buffers
+                )
+            )
+
+
+def made(nbytes, over=(), scratch=0, library="fast"):
+    """A manifest of three layers in a row, input first; layer 1 has scratch memory."""
+    lives = [(0, 0), (0, 1), (1, 2), (2, 2)]
+    buffers = [
+        BufferFacts(
+            name=name,
+            tensors=(name,),
+            offset=0,
+            nbytes=n,
+            first=a,
+            last=z,
+            over=dict(over).get(name, ()),
+        )
+        for name, n, (a, z) in zip("xabc", nbytes, lives, strict=True)
+    ]
+    if scratch:
+        buffers.append(BufferFacts(name="b", tensors=(), offset=0, nbytes=scratch, first=1, last=1))
+    blocks = tuple(Buffer(b.name, b.nbytes, b.first, b.last, b.tensors, b.over) for b in buffers)
+    steps = zip(("first", "second", "third"), live_bytes(blocks, 3, 1), strict=True)
+    return Manifest(
+        tool="", prefix="m", source="m", model_sha256="", board="", library=library, calibration="",
+        calibration_samples=0, arena_bytes=999, arena_lower_bound=999, arena_optimal=True,
+        peak_layer="", weights_bytes=0, stack_bytes=0, macs=0, layers=(), buffers=tuple(buffers),
+        steps=tuple(StepFacts(name=name, nbytes=n) for name, n in steps),
+        firmware=FirmwareModel("m", (Port("x", "x", nbytes[0]),), (), (), 999, ()),
+    )  # fmt: skip
+
+
+def test_what_limits_the_peak_and_what_lowers_it():
+    found = advise(made((100, 400, 800, 4), scratch=200))
+    assert found.limit == (
+        "1,400 bytes at second: 800 output b, 400 last read here: a and 200 of scratch memory"
+    )
+    assert found.ways == (
+        "kernels without scratch memory in second (--kernels portable): about 200 bytes less",
+        "a quarter fewer channels in second: about 200 bytes less",
+        "a quarter fewer channels in first: about 100 bytes less",
+    )
+
+
+def test_what_is_shared_at_the_peak():
+    found = advise(made((100, 400, 800, 4), over={"b": (("a", 410),)}))
+    assert found.limit == (
+        "810 bytes at second: 800 output b and 400 last read here: a; "
+        "390 bytes serve twice, for an input and the output over it"
+    )
+    assert found.ways[0] == "a quarter fewer channels in second: about 200 bytes less"
+
+
+def test_an_input_at_the_peak():
+    found = advise(made((800, 400, 40, 4)))
+    assert found.limit == "1,200 bytes at first: 800 last read here: x and 400 output a"
+    assert found.ways == (
+        "a quarter fewer channels in first: about 100 bytes less",
+        "an input with a quarter fewer pixels or time steps, and all that follows from it: "
+        "about 300 bytes less",
+        "a quarter fewer channels in all layers: about 100 bytes less",
+    )
 
 
 def test_big_buffers_carry_their_size_and_no_label_is_wider_than_its_buffer(project):

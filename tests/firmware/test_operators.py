@@ -74,7 +74,7 @@ def _guarded_plan(graph: Graph, choices: dict[str, Choice]) -> Plan:
         if not op.is_view and choices[op.y].scratch:
             scratch[op.y] = block(choices[op.y].scratch)
     survives = dict.fromkeys(graph.inputs, True)
-    return Plan(offsets, scratch, end, end, False, "", (), survives, {})
+    return Plan(offsets, scratch, end, end, False, "", (), (), survives, {})
 
 
 def _samples(graphs: Sequence[Graph], floats: Sequence[list[dict[str, Array]]]) -> list[dict]:

@@ -36,29 +36,29 @@ void onnx2mcu_mark(int32_t layer);
 /* sigmoid */
 static arm_cmsis_nn_status layer_00_sigmoid(void)
 {
-    return glue_lookup_s8((int8_t *)(concat_unary_arena + 0), concat_unary_00_table,
-                          (int8_t *)(concat_unary_arena + 8), 8);
+    return glue_lookup_s8((int8_t *)(concat_unary_arena + 8), concat_unary_00_table,
+                          (int8_t *)(concat_unary_arena + 0), 8);
 }
 
 /* tanh */
 static arm_cmsis_nn_status layer_01_tanh(void)
 {
-    return glue_lookup_s8((int8_t *)(concat_unary_arena + 0), concat_unary_01_table,
-                          (int8_t *)(concat_unary_arena + 0), 8);
+    return glue_lookup_s8((int8_t *)(concat_unary_arena + 8), concat_unary_01_table,
+                          (int8_t *)(concat_unary_arena + 8), 8);
 }
 
 /* join */
 static arm_cmsis_nn_status layer_02_join(void)
 {
-    return glue_lookup_s8((int8_t *)(concat_unary_arena + 8), concat_unary_02_table,
-                          (int8_t *)(concat_unary_arena + 8), 8);
+    return glue_lookup_s8((int8_t *)(concat_unary_arena + 0), concat_unary_02_table,
+                          (int8_t *)(concat_unary_arena + 16), 8);
 }
 
 /* join */
 static arm_cmsis_nn_status layer_03_join(void)
 {
-    return glue_lookup_s8((int8_t *)(concat_unary_arena + 0), concat_unary_03_table,
-                          (int8_t *)(concat_unary_arena + 0), 8);
+    return glue_lookup_s8((int8_t *)(concat_unary_arena + 8), concat_unary_03_table,
+                          (int8_t *)(concat_unary_arena + 24), 8);
 }
 
 /* join */
@@ -67,12 +67,12 @@ static arm_cmsis_nn_status layer_04_join(void)
     arm_cmsis_nn_status status = ARM_CMSIS_NN_SUCCESS;
     if (status == ARM_CMSIS_NN_SUCCESS)
     {
-        status = glue_copy_blocks_s8((int8_t *)(concat_unary_arena + 8), 8, (int8_t *)(concat_unary_arena + 16) + 0,
+        status = glue_copy_blocks_s8((int8_t *)(concat_unary_arena + 16), 8, (int8_t *)(concat_unary_arena + 0) + 0,
                                      16, 8, 1);
     }
     if (status == ARM_CMSIS_NN_SUCCESS)
     {
-        status = glue_copy_blocks_s8((int8_t *)(concat_unary_arena + 0), 8, (int8_t *)(concat_unary_arena + 16) + 8,
+        status = glue_copy_blocks_s8((int8_t *)(concat_unary_arena + 24), 8, (int8_t *)(concat_unary_arena + 0) + 8,
                                      16, 8, 1);
     }
     return status;
@@ -94,10 +94,10 @@ static arm_cmsis_nn_status layer_05_dense(void)
     const cmsis_nn_dims bias_dims = {1, 1, 1, 6};
     const cmsis_nn_dims y_dims = {1, 1, 1, 6};
     return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(concat_unary_arena + 16),
+                                              &x_dims, (int8_t *)(concat_unary_arena + 0),
                                               &filter_dims, concat_unary_05_weights,
                                               &bias_dims, concat_unary_05_bias,
-                                              &y_dims, (int8_t *)(concat_unary_arena + 0));
+                                              &y_dims, (int8_t *)(concat_unary_arena + 16));
 }
 
 /* gate */
@@ -116,28 +116,28 @@ static arm_cmsis_nn_status layer_06_gate(void)
     const cmsis_nn_dims bias_dims = {1, 1, 1, 6};
     const cmsis_nn_dims y_dims = {1, 1, 1, 6};
     return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(concat_unary_arena + 0),
+                                              &x_dims, (int8_t *)(concat_unary_arena + 16),
                                               &filter_dims, concat_unary_06_weights,
                                               &bias_dims, concat_unary_06_bias,
-                                              &y_dims, (int8_t *)(concat_unary_arena + 8));
+                                              &y_dims, (int8_t *)(concat_unary_arena + 0));
 }
 
 /* product */
 static arm_cmsis_nn_status layer_07_product(void)
 {
-    return arm_elementwise_mul_s8((int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 8),
+    return arm_elementwise_mul_s8((int8_t *)(concat_unary_arena + 16), (int8_t *)(concat_unary_arena + 0),
                                   45, -23,
-                                  (int8_t *)(concat_unary_arena + 8), 41, 1562000000, -6,
+                                  (int8_t *)(concat_unary_arena + 0), 41, 1562000000, -6,
                                   -128, 127, 6);
 }
 
 /* difference */
 static arm_cmsis_nn_status layer_08_difference(void)
 {
-    return glue_elementwise_sub_s8((int8_t *)(concat_unary_arena + 8), (int8_t *)(concat_unary_arena + 0),
+    return glue_elementwise_sub_s8((int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 16),
                                    -41, 1073000000, 0,
                                    45, 1844000000, -2, 20,
-                                   (int8_t *)(concat_unary_arena + 8), 38, 1569000000, -19,
+                                   (int8_t *)(concat_unary_arena + 0), 38, 1569000000, -19,
                                    -128, 127, 6);
 }
 
@@ -151,7 +151,7 @@ static arm_cmsis_nn_status layer_09_log_softmax(void)
         .shift = 30,
         .output_offset = 127,
         .activation = {.min = -128, .max = 127}};
-    return glue_log_softmax_s8((int8_t *)(concat_unary_arena + 8), 1, 6, &params, (int8_t *)(concat_unary_arena + 8));
+    return glue_log_softmax_s8((int8_t *)(concat_unary_arena + 0), 1, 6, &params, (int8_t *)(concat_unary_arena + 0));
 }
 
 int32_t concat_unary_run(void)

@@ -44,7 +44,7 @@ int32_t concat_unary_run(void);
 /* Where to write input x: 8 codes. */
 static inline int8_t *concat_unary_input_x(void)
 {
-    return (int8_t *)(concat_unary_arena + 0);
+    return (int8_t *)(concat_unary_arena + 8);
 }
 
 /* Code of a real value of input x, rounded to nearest, saturated (NaN: the largest). */
@@ -59,7 +59,7 @@ static inline int8_t concat_unary_quantize_input_x(float value)
 /* Where to read output y: 6 codes, valid until the next run or input. */
 static inline const int8_t *concat_unary_output_y(void)
 {
-    return (const int8_t *)(concat_unary_arena + 8);
+    return (const int8_t *)(concat_unary_arena + 0);
 }
 
 /* Real value of a code of output y. */

@@ -15,7 +15,7 @@
 #error "conv_pool_dense.c was generated for another cmsis_glue: generate it again"
 #endif
 
-_Static_assert(CONV_POOL_DENSE_ARENA_BYTES >= 384, "CONV_POOL_DENSE_ARENA_BYTES must be at least 384");
+_Static_assert(CONV_POOL_DENSE_ARENA_BYTES >= 276, "CONV_POOL_DENSE_ARENA_BYTES must be at least 276");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef CONV_POOL_DENSE_ARENA_ATTRIBUTE
@@ -38,7 +38,7 @@ static arm_cmsis_nn_status layer_00_stem(void)
 {
     static const int32_t dims[] = {64, 2};
     static const int32_t steps[] = {1, 64};
-    return glue_strided_copy_s8((int8_t *)(conv_pool_dense_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(conv_pool_dense_arena + 256));
+    return glue_strided_copy_s8((int8_t *)(conv_pool_dense_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(conv_pool_dense_arena + 148));
 }
 
 /* stem */
@@ -60,7 +60,7 @@ static arm_cmsis_nn_status layer_01_stem(void)
     const cmsis_nn_dims y_dims = {1, 8, 8, 4};
     return arm_convolve_wrapper_s8(
         &ctx, &params, &quant,
-        &x_dims, (int8_t *)(conv_pool_dense_arena + 256),
+        &x_dims, (int8_t *)(conv_pool_dense_arena + 148),
         &filter_dims, conv_pool_dense_01_weights,
         &bias_dims, conv_pool_dense_01_bias,
         &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
@@ -77,7 +77,7 @@ static arm_cmsis_nn_status layer_02_pool(void)
     const cmsis_nn_dims x_dims = {1, 8, 8, 4};
     const cmsis_nn_dims window_dims = {1, 2, 2, 1};
     const cmsis_nn_dims y_dims = {1, 4, 4, 4};
-    return arm_max_pool_s8(&ctx, &params, &x_dims, (int8_t *)(conv_pool_dense_arena + 0), &window_dims, &y_dims, (int8_t *)(conv_pool_dense_arena + 256));
+    return arm_max_pool_s8(&ctx, &params, &x_dims, (int8_t *)(conv_pool_dense_arena + 0), &window_dims, &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
 }
 
 /* depthwise */
@@ -100,10 +100,10 @@ static arm_cmsis_nn_status layer_03_depthwise(void)
     const cmsis_nn_dims y_dims = {1, 4, 4, 4};
     return arm_depthwise_conv_wrapper_s8(
         &ctx, &params, &quant,
-        &x_dims, (int8_t *)(conv_pool_dense_arena + 256),
+        &x_dims, (int8_t *)(conv_pool_dense_arena + 0),
         &filter_dims, conv_pool_dense_03_weights,
         &bias_dims, conv_pool_dense_03_bias,
-        &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
+        &y_dims, (int8_t *)(conv_pool_dense_arena + 64));
 }
 
 /* average */
@@ -123,7 +123,7 @@ static arm_cmsis_nn_status layer_04_average(void)
     const cmsis_nn_dims x_dims = {1, 4, 4, 4};
     const cmsis_nn_dims window_dims = {1, 2, 2, 1};
     const cmsis_nn_dims y_dims = {1, 2, 2, 4};
-    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(conv_pool_dense_arena + 0), &window_dims, &y_dims, (int8_t *)(conv_pool_dense_arena + 64));
+    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(conv_pool_dense_arena + 64), &window_dims, &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
 }
 
 /* dense */
@@ -142,16 +142,16 @@ static arm_cmsis_nn_status layer_05_dense(void)
     const cmsis_nn_dims bias_dims = {1, 1, 1, 5};
     const cmsis_nn_dims y_dims = {1, 1, 1, 5};
     return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(conv_pool_dense_arena + 64),
+                                              &x_dims, (int8_t *)(conv_pool_dense_arena + 0),
                                               &filter_dims, conv_pool_dense_05_weights,
                                               &bias_dims, conv_pool_dense_05_bias,
-                                              &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
+                                              &y_dims, (int8_t *)(conv_pool_dense_arena + 16));
 }
 
 /* softmax */
 static arm_cmsis_nn_status layer_06_softmax(void)
 {
-    arm_softmax_s8((int8_t *)(conv_pool_dense_arena + 0), 1, 5, 1352000000, 21, -992, (int8_t *)(conv_pool_dense_arena + 8));
+    arm_softmax_s8((int8_t *)(conv_pool_dense_arena + 16), 1, 5, 1352000000, 21, -992, (int8_t *)(conv_pool_dense_arena + 0));
     return ARM_CMSIS_NN_SUCCESS;
 }
 

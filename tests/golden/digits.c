@@ -15,7 +15,7 @@
 #error "digits.c was generated for another cmsis_glue: generate it again"
 #endif
 
-_Static_assert(DIGITS_ARENA_BYTES >= 3072, "DIGITS_ARENA_BYTES must be at least 3072");
+_Static_assert(DIGITS_ARENA_BYTES >= 2064, "DIGITS_ARENA_BYTES must be at least 2064");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef DIGITS_ARENA_ATTRIBUTE
@@ -52,7 +52,7 @@ static arm_cmsis_nn_status layer_00_stem_stem_0_conv(void)
     const cmsis_nn_dims y_dims = {1, 8, 8, 16};
     return arm_convolve_wrapper_s8(
         &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 1024),
+        &x_dims, (int8_t *)(digits_arena + 972),
         &filter_dims, digits_00_weights,
         &bias_dims, digits_00_bias,
         &y_dims, (int8_t *)(digits_arena + 0));
@@ -81,7 +81,7 @@ static arm_cmsis_nn_status layer_01_depthwise1_depthwise1_0_conv(void)
         &x_dims, (int8_t *)(digits_arena + 0),
         &filter_dims, digits_01_weights,
         &bias_dims, digits_01_bias,
-        &y_dims, (int8_t *)(digits_arena + 1024));
+        &y_dims, (int8_t *)(digits_arena + 1040));
 }
 
 /* /pointwise1/pointwise1.0/Conv */
@@ -103,16 +103,16 @@ static arm_cmsis_nn_status layer_02_pointwise1_pointwise1_0_conv(void)
     const cmsis_nn_dims y_dims = {1, 8, 8, 16};
     return arm_convolve_wrapper_s8(
         &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 1024),
+        &x_dims, (int8_t *)(digits_arena + 1040),
         &filter_dims, digits_02_weights,
         &bias_dims, digits_02_bias,
-        &y_dims, (int8_t *)(digits_arena + 2048));
+        &y_dims, (int8_t *)(digits_arena + 1024));
 }
 
 /* /Add */
 static arm_cmsis_nn_status layer_03_add(void)
 {
-    return arm_elementwise_add_s8((int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 2048),
+    return arm_elementwise_add_s8((int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 1024),
                                   128, 1162000000, -2,
                                   -19, 1073000000, 0, 20,
                                   (int8_t *)(digits_arena + 0), -128, 1191000000, -17,
@@ -142,7 +142,7 @@ static arm_cmsis_nn_status layer_04_depthwise2_depthwise2_0_conv(void)
         &x_dims, (int8_t *)(digits_arena + 0),
         &filter_dims, digits_04_weights,
         &bias_dims, digits_04_bias,
-        &y_dims, (int8_t *)(digits_arena + 1024));
+        &y_dims, (int8_t *)(digits_arena + 0));
 }
 
 /* /pointwise2/pointwise2.0/Conv */
@@ -164,10 +164,10 @@ static arm_cmsis_nn_status layer_05_pointwise2_pointwise2_0_conv(void)
     const cmsis_nn_dims y_dims = {1, 4, 4, 32};
     return arm_convolve_wrapper_s8(
         &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 1024),
+        &x_dims, (int8_t *)(digits_arena + 0),
         &filter_dims, digits_05_weights,
         &bias_dims, digits_05_bias,
-        &y_dims, (int8_t *)(digits_arena + 0));
+        &y_dims, (int8_t *)(digits_arena + 256));
 }
 
 /* /pool/GlobalAveragePool */
@@ -187,7 +187,7 @@ static arm_cmsis_nn_status layer_06_pool_globalaveragepool(void)
     const cmsis_nn_dims x_dims = {1, 4, 4, 32};
     const cmsis_nn_dims window_dims = {1, 4, 4, 1};
     const cmsis_nn_dims y_dims = {1, 1, 1, 32};
-    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(digits_arena + 0), &window_dims, &y_dims, (int8_t *)(digits_arena + 512));
+    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(digits_arena + 256), &window_dims, &y_dims, (int8_t *)(digits_arena + 0));
 }
 
 /* /dense/Gemm */
@@ -206,16 +206,16 @@ static arm_cmsis_nn_status layer_07_dense_gemm(void)
     const cmsis_nn_dims bias_dims = {1, 1, 1, 10};
     const cmsis_nn_dims y_dims = {1, 1, 1, 10};
     return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(digits_arena + 512),
+                                              &x_dims, (int8_t *)(digits_arena + 0),
                                               &filter_dims, digits_07_weights,
                                               &bias_dims, digits_07_bias,
-                                              &y_dims, (int8_t *)(digits_arena + 0));
+                                              &y_dims, (int8_t *)(digits_arena + 32));
 }
 
 /* /Softmax */
 static arm_cmsis_nn_status layer_08_softmax(void)
 {
-    arm_softmax_s8((int8_t *)(digits_arena + 0), 1, 10, 2046000000, 22, -496, (int8_t *)(digits_arena + 12));
+    arm_softmax_s8((int8_t *)(digits_arena + 32), 1, 10, 2046000000, 22, -496, (int8_t *)(digits_arena + 0));
     return ARM_CMSIS_NN_SUCCESS;
 }
 

@@ -21,7 +21,7 @@
 
 /* Bytes of the arena; a larger value is allowed, a smaller one does not compile. */
 #ifndef DIGITS_ARENA_BYTES
-#define DIGITS_ARENA_BYTES 3072
+#define DIGITS_ARENA_BYTES 2064
 #endif
 
 #define DIGITS_INPUT_IMAGE_BYTES 64
@@ -44,7 +44,7 @@ int32_t digits_run(void);
 /* Where to write input image: 64 codes. */
 static inline int8_t *digits_input_image(void)
 {
-    return (int8_t *)(digits_arena + 1024);
+    return (int8_t *)(digits_arena + 972);
 }
 
 /* Code of a real value of input image, rounded to nearest, saturated (NaN: the largest). */
@@ -59,7 +59,7 @@ static inline int8_t digits_quantize_input_image(float value)
 /* Where to read output probabilities: 10 codes, valid until the next run or input. */
 static inline const int8_t *digits_output_probabilities(void)
 {
-    return (const int8_t *)(digits_arena + 12);
+    return (const int8_t *)(digits_arena + 0);
 }
 
 /* Real value of a code of output probabilities. */

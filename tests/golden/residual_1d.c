@@ -38,7 +38,7 @@ static arm_cmsis_nn_status layer_00_first(void)
 {
     static const int32_t dims[] = {12, 3};
     static const int32_t steps[] = {1, 12};
-    return glue_strided_copy_s8((int8_t *)(residual_1d_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(residual_1d_arena + 72));
+    return glue_strided_copy_s8((int8_t *)(residual_1d_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(residual_1d_arena + 44));
 }
 
 /* first */
@@ -60,7 +60,7 @@ static arm_cmsis_nn_status layer_01_first(void)
     const cmsis_nn_dims y_dims = {1, 1, 12, 6};
     return arm_convolve_wrapper_s8(
         &ctx, &params, &quant,
-        &x_dims, (int8_t *)(residual_1d_arena + 72),
+        &x_dims, (int8_t *)(residual_1d_arena + 44),
         &filter_dims, residual_1d_01_weights,
         &bias_dims, residual_1d_01_bias,
         &y_dims, (int8_t *)(residual_1d_arena + 0));
@@ -118,7 +118,7 @@ static arm_cmsis_nn_status layer_04_mean(void)
     const cmsis_nn_dims x_dims = {1, 12, 1, 6};
     const cmsis_nn_dims window_dims = {1, 12, 1, 1};
     const cmsis_nn_dims y_dims = {1, 1, 1, 6};
-    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(residual_1d_arena + 0), &window_dims, &y_dims, (int8_t *)(residual_1d_arena + 72));
+    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(residual_1d_arena + 0), &window_dims, &y_dims, (int8_t *)(residual_1d_arena + 0));
 }
 
 /* dense */
@@ -137,10 +137,10 @@ static arm_cmsis_nn_status layer_05_dense(void)
     const cmsis_nn_dims bias_dims = {1, 1, 1, 4};
     const cmsis_nn_dims y_dims = {1, 1, 1, 4};
     return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(residual_1d_arena + 72),
+                                              &x_dims, (int8_t *)(residual_1d_arena + 0),
                                               &filter_dims, residual_1d_05_weights,
                                               &bias_dims, residual_1d_05_bias,
-                                              &y_dims, (int8_t *)(residual_1d_arena + 0));
+                                              &y_dims, (int8_t *)(residual_1d_arena + 8));
 }
 
 int32_t residual_1d_run(void)

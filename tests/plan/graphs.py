@@ -1,6 +1,5 @@
 """Graphs of operators that exist only here, and a way to run them in real memory."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -57,12 +56,23 @@ class Net:
         constants = constants or {}
         return cls({**constants, **inputs}, tuple(inputs), tuple(constants), [], {})
 
-    def cell(self, inputs: str, scratch: int = 0, inplace: tuple[int, ...] = (), **outputs: int):
-        """Add an operator; inputs are separated by spaces, outputs given with their bytes."""
+    def cell(
+        self,
+        inputs: str,
+        scratch: int = 0,
+        inplace: tuple[int, ...] = (),
+        over: Mapping[int, int] | None = None,
+        **outputs: int,
+    ):
+        """Add an operator; inputs are separated by spaces, outputs given with their bytes.
+
+        inplace: inputs at distance 0; over: distances of further inputs.
+        """
         names = tuple(outputs)
         self.ops.append(Cell(f"op_{names[0]}", tuple(inputs.split()), names))
         self.sizes.update(outputs)
-        self.choices[names[0]] = Choice(Kernel("k", "t", (), inplace=inplace), scratch, ())
+        overlap = {**dict.fromkeys(inplace, 0), **(over or {})}
+        self.choices[names[0]] = Choice(Kernel("k", "t", ()), scratch, overlap=overlap)
         return self
 
     def view(self, x: str, y: str) -> "Net":
@@ -76,11 +86,14 @@ class Net:
         return Graph("net", tuple(self.ops), types, constants, self.inputs, outputs)
 
 
-def random_net(pick: Pick, most_ops: int = 40, sizes: int = 4000) -> tuple[Graph, dict]:
+def random_net(
+    pick: Pick, most_ops: int = 40, sizes: int = 4000, partial: bool = False
+) -> tuple[Graph, dict]:
     """A graph with everything the planner must bear.
 
     Branches, skips, views, in-place operators, scratch memory, constants, inputs read twice,
-    outputs nobody reads, outputs that are read too, and inputs returned as outputs.
+    outputs nobody reads, outputs that are read too, and inputs returned as outputs. With `partial`,
+    outputs may overlap inputs at any distance.
     """
     net = Net.of({"c": pick(1, 50)}, **{f"in{i}": pick(1, sizes) for i in range(pick(1, 3))})
     names = [*net.inputs, "c"]
@@ -96,49 +109,78 @@ def random_net(pick: Pick, most_ops: int = 40, sizes: int = 4000) -> tuple[Graph
         same = kind < 5
         outputs = {f"t{n}": net.sizes[x] if same else pick(1, sizes)}
         outputs |= {f"t{n}_{i}": pick(1, sizes) for i in range(1, 1 + (kind == 9) * pick(1, 2))}
-        inplace = tuple(i for i in range(len(xs)) if pick(0, 2)) if kind < 6 else ()
-        net.cell(" ".join(xs), pick(0, 1) * pick(0, 1) * pick(0, sizes), inplace, **outputs)
+        over = dict.fromkeys([i for i in range(len(xs)) if kind < 6 and pick(0, 2)], 0)
+        if partial:
+            most = outputs[f"t{n}"]
+            over = {i: pick(-most, most) if pick(0, 2) else 0 for i in range(len(xs)) if pick(0, 3)}
+        scratch = pick(0, 1) * pick(0, 1) * pick(0, sizes)
+        net.cell(" ".join(xs), scratch, over=over, **outputs)
         names += outputs
     outputs = dict.fromkeys([names[-1], *(names[pick(0, len(names) - 1)] for _ in range(2))])
     return net.graph(*outputs), net.choices
 
 
 def execute(graph: Graph, choices: Mapping[str, Choice], plan: Plan) -> dict[str, bytes]:
-    """Run the graph in the planned arena; an operator hashes its inputs. Returns the outputs."""
-    arena = bytearray(b"\xee" * plan.arena_bytes)
+    """Run the graph in the planned arena. Returns the outputs and the inputs that survive."""
+    arena = np.full(plan.arena_bytes, 0xEE, np.uint8)
 
-    def load(name: str) -> bytes:
-        if graph.is_constant(plan.constants.get(name, name)):
-            return graph.constants[plan.constants.get(name, name)].tobytes()
-        return bytes(arena[plan.offsets[name] : plan.offsets[name] + graph.types[name].nbytes])
-
-    def store(offset: int, data: bytes) -> None:
-        arena[offset : offset + len(data)] = data
+    def memory(name: str) -> np.ndarray:
+        stored = plan.constants.get(name, name)
+        if graph.is_constant(stored):
+            return graph.constants[stored].view(np.uint8).reshape(-1)
+        return arena[plan.offsets[name] : plan.offsets[name] + graph.types[name].nbytes]
 
     for x in graph.inputs:
-        store(plan.offsets[x], content(x, (), graph.types[x].nbytes))
+        memory(x)[:] = content(x, graph.types[x].nbytes)
     for op in graph.ops:
-        if not op.is_view:
-            values = tuple(load(x) for x in op.inputs)
-            if choices[op.y].scratch:
-                store(plan.scratch_offsets[op.y], b"\xdd" * choices[op.y].scratch)
-            for y in op.outputs:
-                store(plan.offsets[y], content(y, values, graph.types[y].nbytes))
+        if op.is_view:
+            continue
+        choice = choices[op.y]
+        if choice.scratch:
+            start = plan.scratch_offsets[op.y]
+            arena[start : start + choice.scratch] = 0xDD
+        run(op, choice, [memory(x) for x in op.inputs], [memory(y) for y in op.outputs])
     kept = [x for x in graph.inputs if plan.input_survives[x]]
-    return {name: load(name) for name in (*graph.outputs, *kept)}
+    return {name: memory(name).tobytes() for name in (*graph.outputs, *kept)}
 
 
-def reference(graph: Graph) -> dict[str, bytes]:
+def reference(graph: Graph, choices: Mapping[str, Choice]) -> dict[str, bytes]:
     """Every tensor's bytes when each has memory of its own."""
-    values = {c: v.tobytes() for c, v in graph.constants.items()}
-    values |= {x: content(x, (), graph.types[x].nbytes) for x in graph.inputs}
+    values = {c: v.view(np.uint8).reshape(-1) for c, v in graph.constants.items()}
+    values |= {x: content(x, graph.types[x].nbytes) for x in graph.inputs}
     for op in graph.ops:
-        read = tuple(values[x] for x in op.inputs)
-        for y in op.outputs:
-            values[y] = read[0] if op.is_view else content(y, read, graph.types[y].nbytes)
-    return values
+        if op.is_view:
+            values[op.y] = values[op.x]
+            continue
+        values |= {y: np.zeros(graph.types[y].nbytes, np.uint8) for y in op.outputs}
+        run(op, choices[op.y], [values[x] for x in op.inputs], [values[y] for y in op.outputs])
+    return {name: value.tobytes() for name, value in values.items()}
 
 
-def content(name: str, values: tuple[bytes, ...], nbytes: int) -> bytes:
-    """Bytes that depend on a name and on every byte of the values."""
-    return hashlib.shake_128(b"\0".join((name.encode(), *values))).digest(nbytes)
+def run(op: Op, choice: Choice, sources: list[np.ndarray], targets: list[np.ndarray]) -> None:
+    """Compute in the given memory, byte by byte, reading as late as the kernel's overlap allows.
+
+    Before byte b of output 0 is written, an input at distance d is read from byte b - d on, and one
+    without a distance as a whole. The other outputs are complete before that.
+    """
+    for y, target in zip(op.outputs[1:], targets[1:], strict=True):
+        target[:] = content(y, len(target)) + np.uint8(sum(digest(x) for x in sources) & 255)
+    first, key = targets[0], content(op.y, len(targets[0]))
+    for b in range(len(first)):
+        total = int(key[b])
+        for i, x in enumerate(sources):
+            total += (2 * i + 1) * digest(x, max(b - choice.overlap.get(i, b), 0))
+        first[b] = total & 255
+
+
+def digest(values: np.ndarray, start: int = 0) -> int:
+    """A number that any other byte from `start` on changes, whatever it is taken modulo."""
+    return int(values[start:] @ _ODD[start : len(values)]) if start < len(values) else 0
+
+
+def content(name: str, nbytes: int) -> np.ndarray:
+    """Bytes that depend on a name."""
+    return np.random.default_rng(list(name.encode())).integers(0, 256, nbytes, np.uint8)
+
+
+_ODD = np.random.default_rng(0).integers(0, 64, 5000) * 2 + 1

@@ -2,6 +2,7 @@
 
 import random
 import time
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.plan.graphs import Net, execute, random_net, reference
-from toolchain.plan import check_plan, exact, lifetimes, plan_memory
+from toolchain.plan import check_plan, exact, lifetimes, plan_memory, schedule
+from toolchain.plan.arena import blocks_of
 from toolchain.plan.lifetimes import live_bytes
 from toolchain.plan.placement import Blocks, greedy_orders, greedy_placements, improve, place, top
 
@@ -20,13 +22,16 @@ def seeded(seed: int):
     return random_net(random.Random(seed).randint)
 
 
-def blocks_of(buffers, alignment: int) -> Blocks:
-    return Blocks.of([(-(-b.nbytes // alignment) * alignment, b.first, b.last) for b in buffers])
+def dense(seed: int):
+    """Outputs may overlap inputs at any distance."""
+    return random_net(random.Random(seed).randint, 12, 200, partial=True)
 
 
 @st.composite
 def nets(draw, most_ops: int = 12):
-    return random_net(lambda low, high: draw(st.integers(low, high)), most_ops, 200)
+    return random_net(
+        lambda low, high: draw(st.integers(low, high)), most_ops, 200, draw(st.booleans())
+    )
 
 
 block_lists = st.lists(
@@ -44,10 +49,41 @@ def test_any_graph_runs_in_its_arena(net, alignment, keep_inputs):
     graph, choices = net
     plan = plan_memory(graph, choices, alignment, keep_inputs)
     check_plan(graph, choices, plan, alignment)
-    expected = reference(graph)
-    for name, data in execute(graph, choices, plan).items():
-        assert data == expected[name], name
+    assert runs_right(graph, choices, plan)
     assert not keep_inputs or all(plan.input_survives.values())
+
+
+def runs_right(graph, choices, plan) -> bool:
+    """Whether the outputs, and the inputs that are said to survive, have the right bytes."""
+    expected = reference(graph, choices)
+    return all(expected[n] == data for n, data in execute(graph, choices, plan).items())
+
+
+def test_random_graphs_with_partial_overlaps_run_in_their_arenas():
+    check_seeds(range(100))
+
+
+@pytest.mark.slow
+def test_2000_random_graphs_with_partial_overlaps_run_in_their_arenas():
+    check_seeds(range(1000, 3000))
+
+
+def check_seeds(seeds: range) -> None:
+    overlapping = saved = 0
+    for seed in seeds:
+        graph, choices = dense(seed)
+        graph = schedule(graph, choices)
+        plan = plan_memory(graph, choices, 4)
+        check_plan(graph, choices, plan, 4)
+        assert runs_right(graph, choices, plan), seed
+        apart = {y: replace(choice, overlap={}) for y, choice in choices.items()}
+        saved += plan.arena_bytes < plan_memory(graph, apart, 4).lower_bound
+        places = {b.name: b for b in plan.buffers if not b.is_scratch}
+        overlapping += any(
+            0 < places[x].offset - b.offset < b.nbytes for b in plan.buffers for x, _ in b.over
+        )
+    assert overlapping > len(seeds) / 4
+    assert saved > len(seeds) / 4
 
 
 @settings(deadline=None, max_examples=60)
@@ -96,9 +132,9 @@ def test_the_same_graph_gives_the_same_plan():
 
 def interfering(blocks: Blocks, offsets) -> bool:
     return any(
-        offsets[i] < offsets[j] + blocks.sizes[j] and offsets[j] < offsets[i] + blocks.sizes[i]
+        offsets[j] < offsets[i] + below and offsets[i] < offsets[j] + above
         for i, rivals in enumerate(blocks.rivals)
-        for j in rivals
+        for j, below, above in rivals
     )
 
 
@@ -107,6 +143,10 @@ def interfering(blocks: Blocks, offsets) -> bool:
 def test_the_exact_search_finds_what_every_order_finds_and_proves_it(triples):
     blocks = Blocks.of(triples)
     smallest = min(top(blocks, place(blocks, order)) for order in permutations(range(len(triples))))
+    prove(blocks, smallest)
+
+
+def prove(blocks: Blocks, smallest: int) -> None:
     for order in greedy_orders(blocks):
         offsets, final = exact.place_within(blocks, smallest, order, 10**6)
         assert final
@@ -114,6 +154,54 @@ def test_the_exact_search_finds_what_every_order_finds_and_proves_it(triples):
         assert top(blocks, offsets) == smallest
         assert not interfering(blocks, offsets)
         assert exact.place_within(blocks, smallest - 1, order, 10**6) == (None, True)
+
+
+@st.composite
+def overlapping_blocks(draw) -> Blocks:
+    """Up to 5 blocks; some may overlap one that dies where they are born."""
+    triples = draw(
+        st.lists(
+            st.tuples(st.integers(1, 6), st.integers(0, 3), st.integers(0, 2)).map(
+                lambda t: (t[0], t[1], t[1] + t[2])
+            ),
+            min_size=2,
+            max_size=5,
+        )
+    )
+    triples.sort(key=lambda t: t[1])
+    overlaps = []
+    for step in {first for _, first, _ in triples}:
+        born = [i for i, t in enumerate(triples) if t[1] == step]
+        dying = [i for i, t in enumerate(triples) if t[2] == step and i < born[-1]]
+        if draw(st.booleans()):
+            overlaps += [
+                (born[-1], i, draw(st.integers(0, triples[born[-1]][0] - 1))) for i in dying
+            ]
+    return Blocks.of(triples, overlaps)
+
+
+@settings(deadline=None, max_examples=200)
+@given(overlapping_blocks())
+def test_the_exact_search_is_right_about_blocks_that_may_overlap(blocks):
+    """Against every placement there is."""
+    smallest = next(h for h in range(sum(blocks.sizes) + 1) if fits(blocks, h, ()))
+    prove(blocks, smallest)
+
+
+def fits(blocks: Blocks, height: int, offsets: tuple[int, ...]) -> bool:
+    """Whether the first blocks at these offsets can be followed by the others, at any offsets."""
+    i = len(offsets)
+    if i == len(blocks.sizes):
+        return True
+    return any(
+        all(
+            offsets[j] >= offset + below or offset >= offsets[j] + above
+            for j, below, above in blocks.rivals[i]
+            if j < i
+        )
+        and fits(blocks, height, (*offsets, offset))
+        for offset in range(height - blocks.sizes[i] + 1)
+    )
 
 
 def test_the_exact_search_claims_nothing_when_it_is_cut_short():

@@ -2,6 +2,7 @@
 
 from tests.plan.graphs import Net
 from toolchain.plan import Buffer, lifetimes
+from toolchain.plan.lifetimes import live_bytes
 
 
 def lives(net: Net, *outputs: str, keep_inputs: bool = False) -> dict[str, tuple]:
@@ -42,46 +43,72 @@ def test_a_view_that_nobody_reads_extends_nothing():
 
 
 def test_a_view_of_a_constant_needs_no_buffer():
-    net = Net.of({"c": 8}, x=8).view("c", "v").cell("x v", inplace=(1,), y=8)
+    net = Net.of({"c": 8}, x=8).view("c", "v").cell("x v", y=8)
     assert lives(net, "y", "v").keys() == {"x", "y"}
 
 
-def test_in_place_over_the_first_input_that_dies():
-    net = Net.of(x=9).cell("x", a=9).cell("x", b=9).cell("a b", inplace=(0, 1), c=9)
-    assert lives(net, "c", "a")["b"] == (("b", "c"), 9, 1, 2)
+def over(net: Net, *outputs: str, keep_inputs: bool = False) -> dict[str, tuple]:
+    """Output -> the buffers it may overlap, with distances."""
+    buffers = lifetimes(net.graph(*outputs), net.choices, keep_inputs)
+    return {b.name: b.over for b in buffers if b.over}
 
 
-def test_a_chain_of_in_place_operators_is_one_buffer():
+def test_an_output_may_overlap_every_input_that_dies():
+    net = Net.of(x=9).cell("x", a=9).cell("x", b=9).cell("a b", over={0: 0, 1: 3}, c=9)
+    assert over(net, "c") == {"c": (("a", 0), ("b", 3))}
+    assert over(net, "c", "a") == {"c": (("b", 3),)}
+    assert over(net, "c", "a", "b") == {}
+
+
+def test_a_chain_of_in_place_operators():
     net = Net.of(x=9).cell("x", inplace=(0,), a=9).view("a", "v").cell("v", inplace=(0,), y=9)
-    assert lives(net, "y") == {"x": (("x", "a", "v", "y"), 9, 0, 2)}
-    assert lives(net, "y", keep_inputs=True).keys() == {"x", "a"}
+    assert over(net, "y") == {"a": (("x", 0),), "y": (("a", 0),)}
+    assert over(net, "y", keep_inputs=True) == {"y": (("a", 0),)}
 
 
-def test_not_in_place_when_an_alias_is_read_later():
+def test_no_overlap_when_an_alias_is_read_later():
     net = Net.of(x=3).cell("x", a=9).view("a", "v").cell("a", inplace=(0,), b=9)
-    assert lives(net.cell("v b", y=1), "y").keys() == {"x", "a", "b", "y"}
+    assert over(net.cell("v b", y=1), "y") == {}
 
 
-def test_not_in_place_when_the_output_is_larger():
-    net = Net.of(x=3).cell("x", a=9).cell("a", inplace=(0,), y=10)
-    assert lives(net, "y").keys() == {"x", "a", "y"}
+def test_a_larger_output_may_overlap_too():
+    assert over(Net.of(x=9).cell("x", inplace=(0,), y=10), "y") == {"y": (("x", 0),)}
 
 
-def test_not_in_place_over_a_graph_output():
-    net = Net.of(x=3).cell("x", a=9).cell("a", inplace=(0,), y=9)
-    assert lives(net, "y", "a").keys() == {"x", "a", "y"}
+def test_a_distance_of_the_whole_output_is_no_overlap():
+    assert over(Net.of(x=9).cell("x", over={0: 9}, y=10), "y") == {"y": (("x", 9),)}
+    assert over(Net.of(x=9).cell("x", over={0: 10}, y=10), "y") == {}
 
 
-def test_an_input_read_twice_is_overwritten_only_if_the_kernel_allows_both():
-    net = Net.of(x=9).cell("x x", inplace=(0, 1), y=9)
-    assert lives(net, "y").keys() == {"x"}
-    net = Net.of(x=9).cell("x x", inplace=(0,), y=9)
-    assert lives(net, "y").keys() == {"x", "y"}
+def test_an_input_read_twice_is_overlapped_only_if_the_kernel_allows_both():
+    assert over(Net.of(x=9).cell("x x", over={0: 2, 1: 5}, y=9), "y") == {"y": (("x", 5),)}
+    assert over(Net.of(x=9).cell("x x", over={0: 5, 1: -2}, y=9), "y") == {"y": (("x", 5),)}
+    assert over(Net.of(x=9).cell("x x", inplace=(0,), y=9), "y") == {}
 
 
 def test_an_alias_as_second_input_counts_as_the_same_input():
     net = Net.of(x=9).view("x", "v").cell("x v", inplace=(0,), y=9)
-    assert lives(net, "y").keys() == {"x", "y"}
+    assert over(net, "y") == {}
+
+
+def test_a_constant_is_never_overlapped():
+    net = Net.of({"c": 8}, x=8).view("c", "v").cell("x v c", over={1: 0, 2: 0}, y=8)
+    assert over(net, "y") == {}
+
+
+def test_live_bytes_count_what_an_output_can_share():
+    for distance, least in ((-9, 12), (0, 12), (1, 12), (5, 15), (11, 21)):
+        buffers = lifetimes(*step({0: distance}))
+        assert live_bytes(buffers, 1, 1) == [least]
+    assert live_bytes(lifetimes(*step({0: 3})), 1, 4) == [12 + 4]
+    assert live_bytes(lifetimes(*step({})), 1, 1) == [22]
+    two = Net.of(x=10, z=5).cell("x z", over={0: 2, 1: 4}, scratch=3, y=12)
+    assert live_bytes(lifetimes(two.graph("y"), two.choices), 1, 1) == [10 + 5 + 3 + 12 - 12]
+
+
+def step(distances: dict[int, int]):
+    net = Net.of(x=10).cell("x", over=distances, y=12)
+    return net.graph("y"), net.choices
 
 
 def test_an_input_returned_as_output_lives_to_the_end():

@@ -73,20 +73,15 @@ def test_a_valid_order_that_is_never_worse(data, alignment, keep_inputs):
 
 
 def test_small_graphs_get_the_best_order_there_is():
-    """Inputs nobody reads and in-place operators that shrink their buffer are left out.
+    """Inputs nobody reads are left out.
 
-    The search counts both roughly; that it is never worse is tested with them.
+    The search counts them roughly; that it is never worse is tested with them.
     """
     improved = 0
     for seed in range(150):
-        graph, choices = random_net(random.Random(seed).randint, 6, 100)
+        graph, choices = random_net(random.Random(seed).randint, 6, 100, partial=seed % 2 == 1)
         if not set(graph.inputs) <= {x for op in graph.ops for x in (*op.inputs, *graph.outputs)}:
             continue
-        sizes = {name: kind.nbytes for name, kind in graph.types.items()}
-        for op in graph.ops:
-            if op.y in choices and any(sizes[x] != sizes[op.y] for x in op.inputs):
-                kernel = replace(choices[op.y].kernel, inplace=())
-                choices[op.y] = replace(choices[op.y], kernel=kernel)
         known = frozenset((*graph.inputs, *graph.constants))
         best = min(peak(replace(graph, ops=ops), choices) for ops in orders(graph.ops, known))
         found = peak(schedule(graph, choices, 1), choices)

@@ -20,6 +20,8 @@ from toolchain.ir.op import (
     Target,
     Types,
     always,
+    in_place,
+    no_overlap,
     register,
 )
 from toolchain.ir.tensor import DType, Origin, Quant, TensorType
@@ -53,6 +55,8 @@ __all__ = [
     "Unsupported",
     "always",
     "imports",
+    "in_place",
+    "no_overlap",
     "register",
     "verify",
 ]

@@ -88,6 +88,30 @@ def no_scratch(_site: Site) -> int:
     return 0
 
 
+def no_overlap(_site: Site) -> Mapping[int, int]:
+    """The output lies apart from every input."""
+    return {}
+
+
+def in_place(*indices: int) -> Callable[[Site], Mapping[int, int]]:
+    """Overlap of a kernel that writes each element after the last read of its place.
+
+    Such a kernel goes through inputs and output in the order of their bytes, so output 0 may lie on
+    an input or begin anywhere before it. Inputs of another size than the output, which are
+    broadcast, are left out.
+
+    Args:
+        indices: Inputs it goes through so.
+    """
+
+    def overlap(site: Site) -> Mapping[int, int]:
+        nbytes = [site.types[name].nbytes for name in site.op.inputs]
+        size = site.types[site.op.y].nbytes
+        return {i: 0 for i in indices if i < len(nbytes) and nbytes[i] == size}
+
+    return overlap
+
+
 def no_facts(_site: Site) -> Mapping[str, Any]:
     """Prints nothing but what the operator states."""
     return {}
@@ -103,7 +127,10 @@ class Kernel:
         sources: Files of cmsis_glue/src that implement it.
         when: Condition; its docstring is shown to the user.
         scratch: Bytes of scratch memory.
-        inplace: Indices of inputs whose buffer output 0 may overwrite.
+        overlap: For inputs that output 0 may be written over while they are read, by index: the
+            least number of bytes by which the output must begin before the input. With 0 it may
+            lie on the input or anywhere before it; a negative number lets it begin behind the
+            start of the input. Behind the end of an input it may always begin.
         isas: Instruction sets it is written for; it belongs to the fast family then. None: plain C
             for all of them.
         pack: Arrays in flash by role, read instead of the operator's own tables and constant
@@ -116,7 +143,7 @@ class Kernel:
     sources: tuple[str, ...]
     when: Callable[[Site], bool] = always
     scratch: Callable[[Site], int] = no_scratch
-    inplace: tuple[int, ...] = ()
+    overlap: Callable[[Site], Mapping[int, int]] = no_overlap
     isas: frozenset[Isa] | None = None
     pack: Callable[[Site], Mapping[str, Array]] | None = None
     facts: Callable[[Site], Mapping[str, Any]] = no_facts

@@ -12,6 +12,7 @@ from toolchain.ir import (
     Kernel,
     Node,
     imports,
+    in_place,
     register,
 )
 from toolchain.ops import fast
@@ -33,13 +34,13 @@ class Add(SumOp):
             "ops/add.c.j2",
             ("arm_elementwise_add_s8.c",),
             when=same_shape,
-            inplace=(0, 1),
+            overlap=in_place(0, 1),
         ),
         Kernel(
             "glue_broadcast_add_s8",
             "ops/add_broadcast.c.j2",
             ("glue_broadcast_add_s8.c", "arm_elementwise_add_s8.c"),
-            inplace=(0, 1),
+            overlap=in_place(0, 1),
         ),
     )
 

@@ -33,6 +33,7 @@ from toolchain.ir.fixedpoint import (
 )
 from toolchain.ops import _scratch as arm
 from toolchain.ops import fast
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._reduce import read_reduction
@@ -79,12 +80,14 @@ class AveragePool(Op):
             ("arm_avgpool_s8.c",),
             when=same_scale,
             scratch=_scratch,
+            overlap=window_overlap(Reads.OWN_CHANNEL, arm_function=True),
         ),
         Kernel(
             "glue_avgpool_s8",
             "ops/average_pool_rescale.c.j2",
             ("glue_avgpool_s8.c",),
             when=own_scale,
+            overlap=window_overlap(Reads.OWN_CHANNEL),
         ),
     )
     has_activation: ClassVar[bool] = True

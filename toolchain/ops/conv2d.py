@@ -24,6 +24,7 @@ from toolchain.ir.fixedpoint import (
 from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
 from toolchain.ops import fast
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
@@ -61,8 +62,14 @@ class Conv2D(LayerOp):
             ("arm_convolve_wrapper_s8.c",),
             when=_arm_is_right,
             scratch=_scratch,
+            overlap=window_overlap(Reads.ALL_CHANNELS, arm_function=True),
         ),
-        Kernel("glue_convolve_s8", "ops/conv2d.c.j2", ("glue_convolve_s8.c",)),
+        Kernel(
+            "glue_convolve_s8",
+            "ops/conv2d.c.j2",
+            ("glue_convolve_s8.c",),
+            overlap=window_overlap(Reads.ALL_CHANNELS),
+        ),
     )
 
     window: Window

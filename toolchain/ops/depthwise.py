@@ -31,6 +31,7 @@ from toolchain.ops import _scratch as arm
 from toolchain.ops import fast
 from toolchain.ops._axes import axis_of
 from toolchain.ops._channels import channels_last, restore
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
@@ -69,8 +70,14 @@ class DepthwiseConv2D(LayerOp):
             ("arm_depthwise_conv_wrapper_s8.c",),
             when=_arm_is_right,
             scratch=_scratch,
+            overlap=window_overlap(Reads.OWN_CHANNEL, arm_function=True),
         ),
-        Kernel("glue_depthwise_conv_s8", "ops/depthwise.c.j2", ("glue_depthwise_conv_s8.c",)),
+        Kernel(
+            "glue_depthwise_conv_s8",
+            "ops/depthwise.c.j2",
+            ("glue_depthwise_conv_s8.c",),
+            overlap=window_overlap(Reads.OWN_CHANNEL),
+        ),
     )
     channel_axis: ClassVar[int] = 3
 

@@ -19,6 +19,7 @@ from toolchain.ir import (
     Types,
     Unsupported,
     imports,
+    in_place,
     register,
 )
 from toolchain.ir.fixedpoint import INT8_MAX, activation_codes, clip, saturate
@@ -44,7 +45,7 @@ class Div(Op):
             "glue_broadcast_div_s8",
             "ops/div.c.j2",
             ("glue_broadcast_div_s8.c",),
-            inplace=(0, 1),
+            overlap=in_place(0, 1),
         ),
     )
     has_activation: ClassVar[bool] = True

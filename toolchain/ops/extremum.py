@@ -19,6 +19,7 @@ from toolchain.ir import (
     Op,
     Types,
     imports,
+    in_place,
     register,
 )
 from toolchain.ir.fixedpoint import dequantize, quantize
@@ -35,7 +36,9 @@ class Extremum(Op):
     """The largest, or smallest, of two or more inputs; quantisation makes scales equal."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("glue_extreme_s8", "ops/extremum.c.j2", ("glue_extreme_s8.c",), inplace=(0, 1)),
+        Kernel(
+            "glue_extreme_s8", "ops/extremum.c.j2", ("glue_extreme_s8.c",), overlap=in_place(0, 1)
+        ),
     )
     is_elementwise: ClassVar[bool] = True
     needs_equal_scales: ClassVar[bool] = True

@@ -8,6 +8,7 @@ import numpy as np
 
 from toolchain.ir import Array, Builder, Example, Kernel, Node, Types, Unsupported, register
 from toolchain.ir.fixedpoint import activation_codes
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
@@ -25,7 +26,12 @@ class GroupedConv2D(LayerOp):
     """
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("glue_group_conv_s8", "ops/grouped_conv.c.j2", ("glue_group_conv_s8.c",)),
+        Kernel(
+            "glue_group_conv_s8",
+            "ops/grouped_conv.c.j2",
+            ("glue_group_conv_s8.c",),
+            overlap=window_overlap(Reads.ALL_CHANNELS),
+        ),
     )
 
     window: Window

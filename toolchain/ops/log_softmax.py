@@ -17,6 +17,7 @@ from toolchain.ir import (
     Target,
     Types,
     imports,
+    in_place,
     register,
 )
 from toolchain.ops._examples import size
@@ -48,7 +49,7 @@ class LogSoftmax(Op):
             "glue_log_softmax_s8",
             "ops/log_softmax.c.j2",
             ("glue_log_softmax_s8.c",),
-            inplace=(0,),
+            overlap=in_place(0),
         ),
     )
 

@@ -21,6 +21,7 @@ from toolchain.ir import (
 )
 from toolchain.ir.fixedpoint import activation_codes, clip
 from toolchain.ops import fast
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding
@@ -33,7 +34,12 @@ class MaxPool(Op):
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
         *fast.MAX_POOL,
-        Kernel("arm_max_pool_s8", "ops/max_pool.c.j2", ("arm_max_pool_s8.c",)),
+        Kernel(
+            "arm_max_pool_s8",
+            "ops/max_pool.c.j2",
+            ("arm_max_pool_s8.c",),
+            overlap=window_overlap(Reads.OWN_CHANNEL, arm_function=True),
+        ),
     )
     has_activation: ClassVar[bool] = True
 

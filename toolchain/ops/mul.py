@@ -18,6 +18,7 @@ from toolchain.ir import (
     Op,
     Types,
     imports,
+    in_place,
     register,
 )
 from toolchain.ir.fixedpoint import (
@@ -45,13 +46,13 @@ class Mul(Op):
             "ops/mul.c.j2",
             ("arm_elementwise_mul_s8.c",),
             when=same_shape,
-            inplace=(0, 1),
+            overlap=in_place(0, 1),
         ),
         Kernel(
             "glue_broadcast_mul_s8",
             "ops/mul_broadcast.c.j2",
             ("glue_broadcast_mul_s8.c", "arm_elementwise_mul_s8.c"),
-            inplace=(0, 1),
+            overlap=in_place(0, 1),
         ),
     )
     has_activation: ClassVar[bool] = True

@@ -15,6 +15,7 @@ from toolchain.ir import (
     Kernel,
     Lowered,
     Op,
+    Site,
     TensorType,
     Types,
     Unsupported,
@@ -45,6 +46,12 @@ class Rows:
         return self.span * self.depth
 
 
+def _overlap(site: Site) -> Mapping[int, int]:
+    """One group is written through all blocks of its row before the next group is read."""
+    rows: Rows = site.op.rows(site.shape(site.op.x))
+    return {0: (rows.span - 1) * rows.groups * rows.depth if rows.groups > 1 else 0}
+
+
 @register
 @dataclass(frozen=True, slots=True)
 class Normalize(Op):
@@ -56,7 +63,9 @@ class Normalize(Op):
     """
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("glue_normalize_s8", "ops/normalize.c.j2", ("glue_normalize_s8.c",), inplace=(0,)),
+        Kernel(
+            "glue_normalize_s8", "ops/normalize.c.j2", ("glue_normalize_s8.c",), overlap=_overlap
+        ),
     )
     has_activation: ClassVar[bool] = True
     channel_axis: ClassVar[int] = 0

@@ -18,6 +18,7 @@ from toolchain.ir import (
     Types,
     Unsupported,
     imports,
+    in_place,
     register,
 )
 from toolchain.ir.fixedpoint import quantize_multiplier, requantize, saturate
@@ -36,7 +37,7 @@ class PRelu(Op):
     """Inputs x and slope of one rank, the slope broadcast to x; x >= 0 ? x : x * slope."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("glue_prelu_s8", "ops/prelu.c.j2", ("glue_prelu_s8.c",), inplace=(0,)),
+        Kernel("glue_prelu_s8", "ops/prelu.c.j2", ("glue_prelu_s8.c",), overlap=in_place(0)),
     )
     is_elementwise: ClassVar[bool] = True
 

@@ -12,6 +12,7 @@ from toolchain.ir import (
     Kernel,
     Node,
     imports,
+    in_place,
     register,
 )
 from toolchain.ops._binary import import_binary
@@ -31,13 +32,13 @@ class Sub(SumOp):
             "ops/sub.c.j2",
             ("glue_elementwise_sub_s8.c",),
             when=same_shape,
-            inplace=(0, 1),
+            overlap=in_place(0, 1),
         ),
         Kernel(
             "glue_broadcast_sub_s8",
             "ops/sub_broadcast.c.j2",
             ("glue_broadcast_sub_s8.c", "glue_elementwise_sub_s8.c"),
-            inplace=(0, 1),
+            overlap=in_place(0, 1),
         ),
     )
     sign: ClassVar[int] = -1

@@ -17,6 +17,7 @@ from toolchain.ir import (
     Op,
     Types,
     imports,
+    in_place,
     register,
 )
 from toolchain.ir.fixedpoint import activation_codes, clip
@@ -34,7 +35,7 @@ class Sum(Op):
     """gain * (sum of the inputs), clipped to [low, high]; all of one shape."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("glue_sum_s8", "ops/sum.c.j2", ("glue_sum_s8.c",), inplace=(0, 1)),
+        Kernel("glue_sum_s8", "ops/sum.c.j2", ("glue_sum_s8.c",), overlap=in_place(0, 1)),
     )
     has_activation: ClassVar[bool] = True
     is_elementwise: ClassVar[bool] = True

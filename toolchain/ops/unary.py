@@ -23,6 +23,7 @@ from toolchain.ir import (
     QuantRule,
     Target,
     Types,
+    in_place,
     register,
 )
 from toolchain.ir.fixedpoint import INT8_MAX
@@ -113,7 +114,7 @@ class Unary(Op):
     """y = expression(x), element by element."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("glue_lookup_s8", "ops/unary.c.j2", ("glue_lookup_s8.c",), inplace=(0,)),
+        Kernel("glue_lookup_s8", "ops/unary.c.j2", ("glue_lookup_s8.c",), overlap=in_place(0)),
     )
     is_elementwise: ClassVar[bool] = True
 

@@ -1,13 +1,14 @@
 """Where every tensor lies in the arena: colouring of the interference graph with byte offsets.
 
-Two buffers interfere when their lives overlap; then their byte ranges must not. Placing the
-buffers one after the other, each at the lowest offset that is free, gives a plan for every order.
-Some fixed orders come first; then, while the arena is above the live-set lower bound, a search
-for a placement at the bound, a seeded local search over orders, and an exact search for anything
-smaller, all of them limited by counts, never by time.
+Two buffers interfere when their lives overlap; then their byte ranges must not, unless one is the
+output of an operator and the other an input that dies there: those have to keep a distance that
+the kernel states. Placing the buffers one after the other, each at the lowest offset that is free,
+gives a plan for every order. Some fixed orders come first; then, while the arena is above the
+live-set lower bound, a search for a placement at the bound, a seeded local search over orders, and
+an exact search for anything smaller, all of them limited by counts, never by time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from toolchain.ir import Graph
@@ -25,14 +26,16 @@ class Plan:
     """The arena of a graph.
 
     Args:
-        offsets: Byte offset of every activation, views and in-place results included. Constants and
-            views of constants are in flash and not here.
+        offsets: Byte offset of every activation, views included. Constants and views of constants
+            are in flash and not here.
         scratch_offsets: Byte offset of the scratch memory of the operators that need any, by the
             operator's first output.
         arena_bytes: Size of the arena, a multiple of the alignment.
-        lower_bound: The most bytes that are live at one step; no plan is smaller.
+        lower_bound: The most bytes that one step needs: what is live, less what its output can
+            share with inputs that die there. No plan is smaller.
         optimal: Whether it is proved that no plan of these buffers in this order is smaller.
-        peak_step: Name of the operator at the first step where `lower_bound` bytes are live.
+        peak_step: Name of the operator at the first step that needs `lower_bound` bytes.
+        step_bytes: Bytes that each step needs, at least; `lower_bound` is the largest.
         buffers: The blocks of the arena, by first step.
         input_survives: For every input, whether its bytes are intact after a run.
         constants: For every tensor that is a view of a constant, that constant.
@@ -44,6 +47,7 @@ class Plan:
     lower_bound: int
     optimal: bool
     peak_step: str
+    step_bytes: tuple[int, ...]
     buffers: tuple[Buffer, ...]
     input_survives: Mapping[str, bool]
     constants: Mapping[str, str]
@@ -63,10 +67,8 @@ def plan_memory(
     buffers = lifetimes(graph, choices, keep_inputs)
     live = live_bytes(buffers, max(len(graph.ops), 1), alignment)
     bound = max(live)
-    blocks = Blocks.of(
-        [(aligned(b.nbytes, alignment), b.first, b.last) for b in buffers],
-    )
-    placement, optimal = _place(blocks, bound)
+    blocks = blocks_of(buffers, alignment)
+    placement, proved = _place(blocks, bound)
     placed = tuple(replace(b, offset=offset) for b, offset in zip(buffers, placement, strict=True))
     roots = view_roots(graph)
     return Plan(
@@ -74,14 +76,35 @@ def plan_memory(
         scratch_offsets={b.name: b.offset for b in placed if b.is_scratch},
         arena_bytes=top(blocks, placement),
         lower_bound=bound,
-        optimal=optimal,
+        optimal=proved and (top(blocks, placement) == bound or not _negative(buffers, alignment)),
         peak_step=graph.ops[live.index(bound)].name if graph.ops else "",
+        step_bytes=tuple(live),
         buffers=placed,
-        input_survives={x: _survives(x, placed, roots) for x in graph.inputs},
+        input_survives={x: _survives(x, placed) for x in graph.inputs},
         constants={
             y: roots[y] for op in graph.ops for y in op.outputs if roots[y] in graph.constants
         },
     )
+
+
+def blocks_of(buffers: Sequence[Buffer], alignment: int) -> Blocks:
+    """What the searches place: bytes rounded up, distances too, those below 0 to 0."""
+    index = {b.name: i for i, b in enumerate(buffers) if not b.is_scratch}
+    overlaps = [
+        (i, index[name], aligned(max(distance, 0), alignment))
+        for i, b in enumerate(buffers)
+        for name, distance in b.over
+    ]
+    sizes = [aligned(b.nbytes, alignment) for b in buffers]
+    return Blocks.of(
+        [(size, b.first, b.last) for size, b in zip(sizes, buffers, strict=True)],
+        [(i, j, distance) for i, j, distance in overlaps if distance < sizes[i]],
+    )
+
+
+def _negative(buffers: Sequence[Buffer], alignment: int) -> bool:
+    """Whether outputs may begin behind the start of an input, which the searches never try."""
+    return any(aligned(distance, alignment) < 0 for b in buffers for _, distance in b.over)
 
 
 def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
@@ -101,10 +124,10 @@ def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
     return best, True
 
 
-def _survives(name: str, buffers: tuple[Buffer, ...], roots: Mapping[str, str]) -> bool:
-    """Whether nothing is written over an input: neither in place nor by a later buffer."""
-    (own,) = (b for b in buffers if name in b.tensors)
-    return all(roots[t] == name for t in own.tensors) and all(
+def _survives(name: str, buffers: tuple[Buffer, ...]) -> bool:
+    """Whether nothing is written over an input."""
+    (own,) = (b for b in buffers if b.name == name and not b.is_scratch)
+    return all(
         b is own or b.offset >= own.offset + own.nbytes or own.offset >= b.offset + b.nbytes
         for b in buffers
     )

@@ -23,7 +23,7 @@ def check_plan(graph: Graph, choices: Mapping[str, Choice], plan: Plan, alignmen
     1. Every offset is aligned and its bytes are inside the arena.
     2. The inputs do not overlap, nor do the outputs and the scratch memory of one operator.
     3. An operator's scratch memory and outputs do not overlap its inputs, except the first output
-       at the very place of an input that the kernel lets it overwrite.
+       and an input that the kernel lets it overlap, when it begins far enough before that.
     4. A view lies where the tensor it shows lies.
     5. Every operator finds its inputs intact, and the caller finds the outputs intact, and the
        inputs that the plan promises.
@@ -86,11 +86,12 @@ class _Replay:
         for (one, span), (other, rival) in combinations(taken, 2):
             if _overlap(span, rival):
                 raise _wrong(op.name, f"{one} overlaps {other} of the same operator")
-        inplace = choice.kernel.inplace if choice is not None else ()
+        distances = choice.overlap if choice is not None else {}
         for n, (what, span) in enumerate(taken):
             for i, source in enumerate(sources):
-                allowed = n == 0 and i in inplace and source is not None and _covers(source, span)
-                if source is not None and _overlap(span, source) and not allowed:
+                if source is None or not _overlap(span, source):
+                    continue
+                if n > 0 or i not in distances or source.start - span.start < distances[i]:
                     raise _wrong(op.name, f"{what} overlaps its input {op.inputs[i]!r}")
         for _, span in taken[len(outputs) :]:
             self.write(None, span, f"the scratch memory of {op.name}")
@@ -138,11 +139,6 @@ class _Replay:
             culprit = self.writers[int(found[found != value][0])]
             raise _wrong(reader, f"{name!r} was overwritten by {culprit} before it is read")
         return span
-
-
-def _covers(source: slice, span: slice) -> bool:
-    """Whether a span begins where the source begins and does not reach beyond it."""
-    return bool(span.start == source.start and span.stop <= source.stop)
 
 
 def _overlap(a: slice, b: slice) -> bool:

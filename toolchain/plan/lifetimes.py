@@ -1,10 +1,11 @@
 """Which tensors share storage, and from which step to which each storage is needed.
 
-Step i is the i-th operator of the graph. Two tensors share storage when one is a view of the other,
-or when an operator writes its first output over an input that nothing needs afterwards.
+Step i is the i-th operator of the graph. A tensor shares storage with its views. The first output
+of an operator may also overlap an input that nothing needs afterwards, at a distance that the
+kernel states.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from toolchain.ir import Graph, Op
@@ -20,7 +21,9 @@ class Buffer:
         nbytes: Size in bytes.
         first: First step that needs it.
         last: Last step that needs it, included.
-        tensors: The tensors stored in it one after the other; none for scratch memory.
+        tensors: The tensor and its views; none for scratch memory.
+        over: Buffers of dying inputs that it may overlap while it is written: (name, bytes by which
+            it must begin before them, at least).
         offset: Byte offset in the arena, once planned.
     """
 
@@ -29,6 +32,7 @@ class Buffer:
     first: int
     last: int
     tensors: tuple[str, ...] = ()
+    over: tuple[tuple[str, int], ...] = ()
     offset: int = 0
 
     @property
@@ -59,26 +63,24 @@ def last_uses(graph: Graph, roots: Mapping[str, str], keep_inputs: bool) -> dict
     return uses
 
 
-def overwritable(
+def overlaps(
     graph: Graph, op: Op, choice: Choice | None, roots: Mapping[str, str], dying: set[str]
-) -> str | None:
-    """The root whose storage the first output of an operator may take over, if there is one.
+) -> dict[str, int]:
+    """The roots that the first output of an operator may overlap, each with the least distance.
 
-    1. The kernel allows it for every input that is stored there.
+    1. The kernel allows it for every input that is stored there; the largest distance counts.
     2. The root is not constant and `dying`: nothing reads it after this operator.
-    3. The output is not larger; among several roots, the smallest one wins.
+    3. The distance is below the size of the output: else nothing would be shared.
     """
-    allowed = choice.kernel.inplace if choice else ()
-    forbidden = {roots[x] for i, x in enumerate(op.inputs) if i not in allowed}
-    candidates = [
-        root
-        for root in dict.fromkeys(roots[op.inputs[i]] for i in allowed if i < len(op.inputs))
-        if root in dying
-        and root not in forbidden
-        and root not in graph.constants
-        and graph.types[op.y].nbytes <= graph.types[root].nbytes
-    ]
-    return min(candidates, key=lambda root: graph.types[root].nbytes, default=None)
+    allowed = choice.overlap if choice else {}
+    distances: dict[str, int] = {}
+    for i, x in enumerate(op.inputs):
+        root = roots[x]
+        if root in dying and root not in graph.constants:
+            # The whole output before the input is where it may lie without any permission.
+            apart = graph.types[op.y].nbytes
+            distances[root] = max(distances.get(root, allowed.get(i, apart)), allowed.get(i, apart))
+    return {root: d for root, d in distances.items() if d < graph.types[op.y].nbytes}
 
 
 def lifetimes(
@@ -93,13 +95,13 @@ def lifetimes(
     Args:
         graph: Operators in the order they run.
         choices: Kernel of every operator that computes, by its first output; without one an
-            operator needs no scratch memory and does not work in place.
+            operator needs no scratch memory and its output overlaps no input.
         keep_inputs: Inputs survive the run.
     """
     roots = view_roots(graph)
     uses = last_uses(graph, roots, keep_inputs)
-    owners = {x: x for x in graph.inputs}
     born = dict.fromkeys(graph.inputs, 0)
+    over: dict[str, tuple[tuple[str, int], ...]] = {}
     scratch: list[Buffer] = []
     for step, op in enumerate(graph.ops):
         if op.is_view:
@@ -107,27 +109,25 @@ def lifetimes(
         choice = choices.get(op.y)
         dying = {roots[x] for x in op.inputs if uses[roots[x]] == step}
         born.update(dict.fromkeys(op.outputs, step))
-        owners.update((y, y) for y in op.outputs)
-        root = overwritable(graph, op, choice, roots, dying)
-        if root is not None:
-            owners[op.y] = owners[root]
+        over[op.y] = tuple(overlaps(graph, op, choice, roots, dying).items())
         if choice is not None and choice.scratch:
             scratch.append(Buffer(op.y, choice.scratch, step, step))
 
     tensors: dict[str, list[str]] = {}
     for name, root in roots.items():
         if root not in graph.constants:
-            tensors.setdefault(owners[root], []).append(name)
+            tensors.setdefault(root, []).append(name)
     end = max(len(graph.ops) - 1, 0)
     buffers = [
         Buffer(
-            owner,
-            max(graph.types[name].nbytes for name in names),
-            born[owner],
-            min(end, max(uses.get(roots[name], born[roots[name]]) for name in names)),
+            root,
+            graph.types[root].nbytes,
+            born[root],
+            min(end, uses.get(root, born[root])),
             tuple(names),
+            over.get(root, ()),
         )
-        for owner, names in tensors.items()
+        for root, names in tensors.items()
     ]
     return tuple(sorted((*buffers, *scratch), key=lambda b: b.first))
 
@@ -137,14 +137,33 @@ def aligned(nbytes: int, alignment: int) -> int:
     return -(-nbytes // alignment) * alignment
 
 
+def most_shared(size: int, partners: Iterable[tuple[int, int]]) -> int:
+    """The most bytes that a block can share with blocks it may overlap, which lie apart.
+
+    Args:
+        size: Its bytes.
+        partners: Bytes of every other block, and the least distance to it.
+    """
+    return min(size, sum(min(other, max(size - max(d, 0), 0)) for other, d in partners))
+
+
 def live_bytes(buffers: tuple[Buffer, ...], steps: int, alignment: int) -> list[int]:
-    """Bytes that are needed at each step: the sum of the aligned sizes of the live buffers."""
+    """Bytes that are needed at each step, at least.
+
+    The sum of the aligned sizes of the live buffers, less what the output of the step can share
+    with inputs that die there.
+    """
+    sizes = {b.name: aligned(b.nbytes, alignment) for b in buffers if not b.is_scratch}
     change = [0] * (steps + 1)
+    shared = [0] * steps
     for buffer in buffers:
-        change[buffer.first] += aligned(buffer.nbytes, alignment)
-        change[buffer.last + 1] -= aligned(buffer.nbytes, alignment)
+        size = aligned(buffer.nbytes, alignment)
+        change[buffer.first] += size
+        change[buffer.last + 1] -= size
+        partners = [(sizes[name], aligned(d, alignment)) for name, d in buffer.over]
+        shared[buffer.first] += most_shared(size, partners)
     live, total = [], 0
-    for delta in change[:steps]:
+    for step, delta in enumerate(change[:steps]):
         total += delta
-        live.append(total)
+        live.append(total - shared[step])
     return live

@@ -3,9 +3,29 @@
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 ITERATIONS = 600
 SEED = 1
+
+
+Overlap = tuple[int, int, int]
+"""(block, the other block it may partly cover, bytes by which it must begin before that one)."""
+
+
+class Rival(NamedTuple):
+    """Another block that is live at a common step.
+
+    Args:
+        block: Its index.
+        below: Bytes from the start of this block to the start of the rival, at least, when this
+            block begins below it or with it.
+        above: Bytes from the start of the rival to the start of this block, at least, otherwise.
+    """
+
+    block: int
+    below: int
+    above: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,25 +36,36 @@ class Blocks:
         sizes: Bytes of each, multiples of the alignment.
         lives: First and last step of each, both included.
         rivals: The other blocks that are live at a common step, per block.
+        overlaps: The pairs that may overlap; two blocks that are live together with a third one of
+            a pair may not.
     """
 
     sizes: tuple[int, ...]
     lives: tuple[tuple[int, int], ...]
-    rivals: tuple[tuple[int, ...], ...]
+    rivals: tuple[tuple[Rival, ...], ...]
+    overlaps: tuple[Overlap, ...] = ()
 
     @classmethod
-    def of(cls, blocks: Sequence[tuple[int, int, int]]) -> "Blocks":
-        """Blocks given as (bytes, first step, last step)."""
+    def of(
+        cls, blocks: Sequence[tuple[int, int, int]], overlaps: Sequence[Overlap] = ()
+    ) -> "Blocks":
+        """Blocks given as (bytes, first step, last step).
+
+        Args:
+            blocks: All of them.
+            overlaps: Pairs that may overlap, with distances from 0 on, multiples of the alignment.
+        """
+        reach = {(one, other): distance for one, other, distance in overlaps}
         rivals = tuple(
             tuple(
-                j
-                for j, (_, start, end) in enumerate(blocks)
+                Rival(j, reach.get((i, j), size), reach.get((j, i), other))
+                for j, (other, start, end) in enumerate(blocks)
                 if j != i and start <= last and first <= end
             )
-            for i, (_, first, last) in enumerate(blocks)
+            for i, (size, first, last) in enumerate(blocks)
         )
         lives = tuple((first, last) for _, first, last in blocks)
-        return cls(tuple(size for size, _, _ in blocks), lives, rivals)
+        return cls(tuple(size for size, _, _ in blocks), lives, rivals, tuple(overlaps))
 
 
 def top(blocks: Blocks, offsets: Sequence[int]) -> int:
@@ -51,16 +82,19 @@ def place(blocks: Blocks, order: Sequence[int], best_fit: bool = False) -> tuple
         best_fit: Take the smallest gap that is large enough instead of the lowest; above all rivals
             when no gap is.
     """
-    sizes = blocks.sizes
-    offsets = [-1] * len(sizes)
+    offsets = [-1] * len(blocks.sizes)
     for i in order:
-        size = sizes[i]
         chosen, slack, end = -1, -1, 0
+        # A rival keeps the offsets between two others free of this block.
         for start, stop in sorted(
-            [(offsets[j], offsets[j] + sizes[j]) for j in blocks.rivals[i] if offsets[j] >= 0]
+            [
+                (offsets[j] - below, offsets[j] + above)
+                for j, below, above in blocks.rivals[i]
+                if offsets[j] >= 0
+            ]
         ):
             gap = start - end
-            if gap >= size and (chosen < 0 or gap < slack):
+            if gap >= 0 and (chosen < 0 or gap < slack):
                 chosen, slack = end, gap
                 if not best_fit:
                     break
@@ -74,7 +108,7 @@ def greedy_orders(blocks: Blocks) -> list[list[int]]:
     """The fixed orders: largest area, longest, most rivals, largest, earliest, latest first."""
     sizes, lives = blocks.sizes, blocks.lives
     span = [last - first + 1 for first, last in lives]
-    crowd = [sum(sizes[j] for j in rivals) for rivals in blocks.rivals]
+    crowd = [sum(sizes[rival.block] for rival in rivals) for rivals in blocks.rivals]
     keys: tuple[Callable[[int], tuple[int, ...]], ...] = (
         lambda i: (-span[i] * sizes[i], i),
         lambda i: (-span[i], -sizes[i], i),
@@ -96,12 +130,13 @@ def greedy_placements(blocks: Blocks) -> Iterator[tuple[int, ...]]:
 def improve(blocks: Blocks, start: tuple[int, ...], bound: int) -> tuple[int, ...]:
     """Local search from a placement: move a block at the top of the arena earlier in the order.
 
-    Placing in the order of the offsets never makes a placement larger, so the search starts there.
-    Seeded, with a fixed number of iterations; stops early when the bound is met.
+    Placing in the order of the offsets never makes a placement larger, so the search starts there;
+    at one offset a block comes before those it covers, which have lower indices. Seeded, with a
+    fixed number of iterations; stops early when the bound is met.
     """
     rng = random.Random(SEED)
     best = current = start
-    order = sorted(range(len(start)), key=lambda i: (start[i], i))
+    order = sorted(range(len(start)), key=lambda i: (start[i], -i))
     for _ in range(ITERATIONS):
         height = top(blocks, current)
         if height <= bound:

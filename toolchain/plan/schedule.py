@@ -13,7 +13,8 @@ from toolchain.plan.lifetimes import (
     aligned,
     lifetimes,
     live_bytes,
-    overwritable,
+    most_shared,
+    overlaps,
     view_roots,
 )
 from toolchain.select import Choice
@@ -33,8 +34,8 @@ def schedule(
 
     Args:
         graph: Operators in any valid order.
-        choices: Kernel of every operator that computes, by its first output: what runs in place
-            and needs scratch memory. Without it nothing does.
+        choices: Kernel of every operator that computes, by its first output: what may overlap its
+            inputs and needs scratch memory. Without it nothing does.
         alignment: Alignment of every buffer, bytes.
         keep_inputs: Inputs survive the run.
     """
@@ -66,7 +67,7 @@ class _Search:
     def __init__(
         self, graph: Graph, choices: Mapping[str, Choice], alignment: int, keep_inputs: bool
     ) -> None:
-        self.graph, self.choices = graph, choices
+        self.graph, self.choices, self.alignment = graph, choices, alignment
         self.ops = [op for op in graph.ops if not op.is_view]
         self.roots = roots = view_roots(graph)
         self.size = {
@@ -145,12 +146,10 @@ class _Search:
         dying = {r for r in self.reads[i] if not self.readers[r] & left and r not in self.kept}
         choice = self.choices.get(op.y)
         during = live + self.written[i]
-        if (
-            choice is not None
-            and choice.kernel.inplace
-            and overwritable(self.graph, op, choice, self.roots, dying) is not None
-        ):
-            during -= self.size[op.y]
+        if choice is not None and choice.overlap:
+            over = overlaps(self.graph, op, choice, self.roots, dying)
+            partners = [(self.size[r], aligned(d, self.alignment)) for r, d in over.items()]
+            during -= most_shared(self.size[op.y], partners)
         return during, live + self.lasting[i] - sum(self.size[r] for r in dying)
 
     def _with_views(self, state: _State) -> tuple[Op, ...]:

@@ -20,8 +20,20 @@ class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """One operator of the graph, views included, and the bytes of the arena it needs at least."""
+
+    name: str
+    nbytes: int
+
+
 class BufferFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One block of the arena: its tensors, where it is, and the steps during which it lives."""
+    """One block of the arena: its tensors, where it is, and the steps during which it lives.
+
+    Args:
+        over: Blocks of dying inputs that it may overlap: name, and the least number of bytes by
+            which it must begin before them.
+    """
 
     name: str
     tensors: tuple[str, ...]
@@ -29,6 +41,7 @@ class BufferFacts(msgspec.Struct, frozen=True, kw_only=True):
     nbytes: int
     first: int
     last: int
+    over: tuple[tuple[str, int], ...] = ()
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +64,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     macs: int
     layers: tuple[LayerFacts, ...]
     buffers: tuple[BufferFacts, ...]
+    steps: tuple[StepFacts, ...]
     firmware: FirmwareModel
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from toolchain.ir import Array, Graph
 from toolchain.ir.serialize import save_graph
 from toolchain.ir.text import graph_text
 from toolchain.project.folder import MANIFEST, MODEL
-from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest
+from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest, StepFacts
 from toolchain.project.names import layer_names
 
 
@@ -120,8 +120,13 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
                 nbytes=b.nbytes,
                 first=b.first,
                 last=b.last,
+                over=b.over,
             )
             for b in plan.buffers
+        ),
+        steps=tuple(
+            StepFacts(name=op.name, nbytes=n)
+            for op, n in zip(graph.ops, plan.step_bytes, strict=True)
         ),
         firmware=firmware_of(code),
         notes=source.notes,

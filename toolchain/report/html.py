@@ -6,6 +6,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from toolchain.check.evaluate import Evaluation
 from toolchain.project import Manifest
+from toolchain.report.advice import advise
 from toolchain.report.picture import HEIGHT, WIDTH, arena_picture
 from toolchain.report.table import decibel, number, percent
 from toolchain.resources import TEMPLATES
@@ -52,6 +53,7 @@ def write_report(
         layers=layers,
         worst=dict(evaluation.comparison.worst_layers),
         picture=arena_picture(manifest),
+        advice=advise(manifest),
         width=WIDTH,
         height=HEIGHT,
     )

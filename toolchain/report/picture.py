@@ -1,5 +1,6 @@
 """The arena over time, as rectangles in pixels for the page."""
 
+import string
 from dataclasses import dataclass
 
 from toolchain.project import Manifest
@@ -9,6 +10,7 @@ HEIGHT = 320
 _LETTER = 6.2
 _LINE = 13
 _MARGIN = 8
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Block:
         x: Left edge: its first step.
         y: Upper edge: its last byte.
         width: To the end of its last step.
-        height: Its bytes.
+        height: Its bytes; a block may cover part of one that dies in its first step.
         tip: Everything about it, for the pointer that rests on it.
         lines: What fits into it, from the top.
         peak: Whether it is alive at the step with the most live bytes.
@@ -61,8 +63,7 @@ def arena_picture(manifest: Manifest) -> Picture:
     """
     buffers, arena = manifest.buffers, max(manifest.arena_bytes, 1)
     steps = max((b.last for b in buffers), default=0) + 1
-    live = [sum(b.nbytes for b in buffers if b.first <= s <= b.last) for s in range(steps)]
-    peak = live.index(max(live))
+    peak = peak_step(manifest)
     step, byte = WIDTH / steps, HEIGHT / arena
     blocks = []
     for b in buffers:
@@ -85,6 +86,42 @@ def arena_picture(manifest: Manifest) -> Picture:
     )
 
 
+def peak_step(manifest: Manifest) -> int:
+    """The first step that needs as many bytes as any."""
+    return max(range(len(manifest.steps)), key=lambda s: manifest.steps[s].nbytes, default=0)
+
+
+def arena_text(manifest: Manifest, columns: int = 72, rows: int = 12) -> tuple[str, ...]:
+    """The picture in characters, a letter per buffer, highest addresses first.
+
+    Each character stands for the step and the bytes at its lower left corner: buffers smaller than
+    a row may be missing. Where two overlap, the later one is seen.
+
+    Args:
+        manifest: Its buffers.
+        columns: At most so many characters per line; fewer steps get several characters each.
+        rows: Lines of the picture.
+    """
+    steps, arena = max(len(manifest.steps), 1), manifest.arena_bytes
+    columns = columns if steps > columns else columns // steps * steps
+    size = max(-(-arena // rows), 1)
+    peak = peak_step(manifest)
+    lines = []
+    for start in range((arena - 1) // size * size, -1, -size):
+        cells = []
+        for column in range(columns):
+            step = column * steps // columns
+            found = [
+                i
+                for i, b in enumerate(manifest.buffers)
+                if b.first <= step <= b.last and b.offset <= start < b.offset + b.nbytes
+            ]
+            cells.append(_LETTERS[found[-1] % len(_LETTERS)] if found else ".")
+        lines.append(f"{start:>9,} {''.join(cells)}")
+    marks = "".join("^" if c * steps // columns == peak else " " for c in range(columns))
+    return (*lines, f"{'peak':>9} {marks}".rstrip())
+
+
 def _label(name: str, nbytes: int, width: float, height: float) -> tuple[str, ...]:
     """Name and size where there is room for them."""
     letters = int((width - _MARGIN) / _LETTER)
@@ -93,9 +130,9 @@ def _label(name: str, nbytes: int, width: float, height: float) -> tuple[str, ..
         return ()
     if height < 2 * _LINE + 3:
         return (size,)
-    return _shortened(name, letters), size
+    return shortened(name, letters), size
 
 
-def _shortened(name: str, letters: int) -> str:
+def shortened(name: str, letters: int) -> str:
     """The end of a long name: that is where layers differ."""
     return name if len(name) <= letters else "\u2026" + name[len(name) - letters + 1 :]

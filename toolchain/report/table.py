@@ -10,6 +10,8 @@ from rich.text import Text
 from toolchain.board import Board
 from toolchain.check.evaluate import Evaluation
 from toolchain.project import Manifest
+from toolchain.report.advice import advise
+from toolchain.report.picture import arena_text
 from toolchain.report.support import operator_records
 from toolchain.results import Built, Emulation, Inspection
 from toolchain.run.doctor import Check
@@ -83,9 +85,12 @@ def inspect_table(seen: Inspection) -> RenderableType:
 def convert_table(manifest: Manifest) -> RenderableType:
     """Layers with their kernels, and the memory."""
     proof = "optimal" if manifest.arena_optimal else "not proved optimal"
+    advice = advise(manifest)
     lines = [
         f"arena {manifest.arena_bytes:,} bytes; lower bound {manifest.arena_lower_bound:,} "
         f"({proof}); peak at {manifest.peak_layer}",
+        f"the peak: {advice.limit}",
+        *(f"to lower it: {way}" for way in advice.ways),
         f"weights and tables {manifest.weights_bytes:,} bytes; {manifest.macs:,} MACs",
         *(f"note: {note}" for note in manifest.notes),
         *(f"warning: {warning}" for warning in manifest.warnings),
@@ -108,6 +113,7 @@ def convert_table(manifest: Manifest) -> RenderableType:
             ),
         ),
         _lines(lines),
+        _lines(arena_text(manifest)),
     )
 
 

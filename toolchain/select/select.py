@@ -1,7 +1,7 @@
 """Choose a C kernel for every operator: by measured cost, or for the least code."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from toolchain.errors import InternalError
 from toolchain.ir import Family, Graph, Kernel, Op, Site, Target
@@ -19,13 +19,16 @@ class Choice:
         kernel: The kernel.
         scratch: Bytes of scratch memory it needs on the target.
         rejected: Kernels that were passed over, each with the reason.
+        overlap: Inputs that output 0 may be written over, by index: the least number of bytes by
+            which it must begin before them (Kernel.overlap).
         predicted: Instructions the cost table expects; None without data.
         reason: Why this kernel, one line.
     """
 
     kernel: Kernel
     scratch: int
-    rejected: tuple[str, ...]
+    rejected: tuple[str, ...] = ()
+    overlap: Mapping[int, int] = field(default_factory=dict)
     predicted: int | None = None
     reason: str = ""
 
@@ -59,6 +62,7 @@ class _Place:
             taken.kernel,
             taken.kernel.scratch(self.site),
             (*self.refused, *(f"{_told(c)} instructions" for c in others)),
+            dict(taken.kernel.overlap(self.site)),
             taken.predicted,
             small or _reason(taken, others),
         )

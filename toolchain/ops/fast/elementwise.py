@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolchain.board import Isa
-from toolchain.ir import Kernel, Site
+from toolchain.ir import Kernel, Site, in_place
 from toolchain.ir.fixedpoint import quantize_multiplier
 from toolchain.ops.fast.epilogue import clamp_of
 
@@ -144,7 +144,7 @@ ADD: tuple[Kernel, ...] = (
         "ops/fast/add_table.c.j2",
         ("glue_add_table_s8.c",),
         when=_has_sum_form,
-        inplace=(0, 1),
+        overlap=in_place(0, 1),
         isas=EVERY_CORE,
         pack=lambda site: {"sums": _the_sum_form(site).sums},
         facts=lambda site: {"form": _the_sum_form(site)},
@@ -162,7 +162,7 @@ MUL: tuple[Kernel, ...] = (
         "ops/fast/mul_short.c.j2",
         ("glue_mul_short_s8.c",),
         when=_has_product_form,
-        inplace=(0, 1),
+        overlap=in_place(0, 1),
         isas=EVERY_CORE,
         facts=_product_facts,
     ),

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from toolchain.board import Isa
-from toolchain.ir import Kernel, Site
+from toolchain.ir import Kernel, Site, in_place
 
 _MVE = frozenset({Isa.MVE})
 _HALF = (1 << 30, 0)
@@ -82,7 +82,7 @@ def _add(name: str, when: Callable[[Site], bool]) -> Kernel:
         "ops/fast/add_mve.c.j2",
         ("glue_add_mve.c",),
         when=when,
-        inplace=(0, 1),
+        overlap=in_place(0, 1),
         isas=_MVE,
         facts=_add_facts,
     )
@@ -100,7 +100,7 @@ MUL: tuple[Kernel, ...] = (
         "ops/fast/mul_mve.c.j2",
         ("glue_mul_mve.c",),
         when=_in_rows,
-        inplace=(0, 1),
+        overlap=in_place(0, 1),
         isas=_MVE,
         facts=_mul_facts,
     ),

@@ -1,0 +1,105 @@
+"""How far window operators may write their output over the input that they still read.
+
+Output pixels are produced in the order of their bytes, so the input behind the last window is dead
+and the output may grow over it. The distances here are exact: with one byte less, some byte is
+overwritten before its last read.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+
+import numpy as np
+from numpy.typing import NDArray
+
+from toolchain.ir import Site
+from toolchain.ops._windows import Window
+
+Shape4 = tuple[int, ...]
+
+NEVER = 1 << 60
+
+
+class Reads(Enum):
+    """When a kernel reads the window of an output pixel."""
+
+    BEFORE = auto()
+    """Before it writes the first channel of any pixel of the group computed together."""
+    ALL_CHANNELS = auto()
+    """Again for every output channel, all input channels."""
+    OWN_CHANNEL = auto()
+    """Again for every output channel c, only input channel c // (outputs per input channel)."""
+
+
+def window_distance(
+    window: Window,
+    x: Shape4,
+    y: Shape4,
+    pixels_together: int = 1,
+    reads: Reads = Reads.BEFORE,
+) -> int:
+    """Bytes by which the output must begin before the input, at least.
+
+    A kernel that does not keep to one size of groups (the last pixel of an odd row by itself) may
+    ask for groups of one pixel: that is never less than what larger groups need.
+
+    Args:
+        window: Geometry.
+        x: Shape of the input, [N, H, W, C].
+        y: Shape of the output, [N, OH, OW, O].
+        pixels_together: Output pixels computed together, counted through all rows and images; 1
+            unless `reads` is BEFORE.
+        reads: When the window of a pixel is read.
+    """
+    starts = _first_bytes(window, x, y)
+    # The first byte that is read by any pixel from each one on.
+    later = np.minimum.accumulate(starts[::-1])[::-1]
+    pixels, channels = len(starts), y[3]
+    finished = np.arange(pixels_together, pixels, pixels_together, dtype=np.int64)
+    needs = [-int(np.prod(x)), *(finished * channels - later[finished])]
+    if reads is not Reads.BEFORE and channels > 1:
+        written = channels - 1
+        if reads is Reads.OWN_CHANNEL:
+            # After k channels the lowest byte that is read again is that of channel k // repeats.
+            repeats = channels // x[3]
+            written = max(k - k // repeats for k in range(1, channels))
+        needs += [*(np.arange(pixels) * channels + written - starts)]
+    return int(max(needs))
+
+
+def _first_bytes(window: Window, x: Shape4, y: Shape4) -> NDArray[np.int64]:
+    """The first input byte in the window of every output pixel; NEVER for a window of padding."""
+    _, height, width, channels = x
+    row = _first_inside(window, 0, y[1], height)
+    column = _first_inside(window, 1, y[2], width)
+    image = np.arange(x[0], dtype=np.int64)[:, None, None] * height * width
+    outside = (row[:, None] >= height) | (column[None] >= width)
+    cells = image + row[:, None] * width + column[None]
+    return np.where(outside, NEVER, cells * channels).reshape(-1)
+
+
+def _first_inside(window: Window, axis: int, outputs: int, size: int) -> NDArray[np.int64]:
+    """Row or column of the first tap inside the image; `size` when all are in the padding."""
+    starts = np.arange(outputs, dtype=np.int64) * window.stride[axis] - window.pads[axis]
+    taps = starts[:, None] + np.arange(window.kernel[axis]) * window.dilation[axis]
+    return np.asarray(np.where((taps >= 0) & (taps < size), taps, size).min(axis=1))
+
+
+def window_overlap(
+    reads: Reads, *, arm_function: bool = False, pixels_together: int = 1
+) -> Callable[[Site], Mapping[int, int]]:
+    """Overlap of a window operator with its input 0, for Kernel.overlap.
+
+    Args:
+        reads: When the window of a pixel is read.
+        arm_function: The function is Arm's own when Arm's library is linked, whose order is not
+            known: no overlap then.
+        pixels_together: Output pixels computed together.
+    """
+
+    def overlap(site: Site) -> Mapping[int, int]:
+        if arm_function and site.target.arm_library:
+            return {}
+        x, y = site.types[site.op.x].shape4, site.types[site.op.y].shape4
+        return {0: window_distance(site.op.window, x, y, pixels_together, reads)}
+
+    return overlap
