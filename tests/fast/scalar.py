@@ -11,12 +11,14 @@ import toolchain.ops  # noqa: F401 - registers the operators
 from tests.firmware.test_operators import _compare, _instance, _joined
 from tests.ops.host import HostModel, codes_of, simulate
 from toolchain.ir import Array, Example, Graph, Op, Target
+from toolchain.select.costs import Cost
 
 Maker = Callable[[np.random.Generator], Example]
 
 
 def leave_fast_kernels(monkeypatch: pytest.MonkeyPatch, *operators: type[Op]) -> None:
-    """Take kernels for one instruction set even where predicted costs favour portable ones."""
+    """Take the preferred kernel for the instruction set, whatever the predicted costs say."""
+    monkeypatch.setattr(Cost, "predict", lambda *_: 0)
     for operator in operators:
         fast = tuple(kernel for kernel in operator.kernels if kernel.isas is not None)
         monkeypatch.setattr(operator, "kernels", fast)

@@ -146,13 +146,13 @@ def test_outputs_over_inputs_read_before(seed: int) -> None:
     (op,) = graph.ops
     choices = select_kernels(graph, Target(Isa.DSP))
     choice = choices[op.y]
-    if choice.kernel.inplace and graph.types[op.y].nbytes <= graph.types[op.x].nbytes:
+    if choice.onto and graph.types[op.y].nbytes <= graph.types[op.x].nbytes:
         plan = plan_memory(graph, choices, 4)
         check_plan(graph, choices, plan, 4)
         assert plan.offsets[op.x] == plan.offsets[op.y]
     site = Site(op, graph.types, graph.constants, Target(Isa.DSP))
     shapes = dsp_depthwise.best(site)
-    if shapes is None or not choice.kernel.inplace:
+    if shapes is None or not choice.onto:
         return
     for done in range(shapes.band, shapes.output_lines, shapes.band):
         read = done * shapes.line_stride - shapes.line_padding

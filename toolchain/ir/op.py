@@ -112,6 +112,11 @@ def in_place(*indices: int) -> Callable[[Site], Mapping[int, int]]:
     return overlap
 
 
+def no_place(_site: Site) -> tuple[int, ...]:
+    """Output 0 lies at the place of no input."""
+    return ()
+
+
 def no_facts(_site: Site) -> Mapping[str, Any]:
     """Prints nothing but what the operator states."""
     return {}
@@ -131,6 +136,7 @@ class Kernel:
             least number of bytes by which the output must begin before the input. With 0 it may
             lie on the input or anywhere before it; a negative number lets it begin behind the
             start of the input. Behind the end of an input it may always begin.
+        onto: Inputs at whose very place output 0 may lie, by index, and nowhere else over them.
         isas: Instruction sets it is written for; it belongs to the fast family then. None: plain C
             for all of them.
         pack: Arrays in flash by role, read instead of the operator's own tables and constant
@@ -144,6 +150,7 @@ class Kernel:
     when: Callable[[Site], bool] = always
     scratch: Callable[[Site], int] = no_scratch
     overlap: Callable[[Site], Mapping[int, int]] = no_overlap
+    onto: Callable[[Site], tuple[int, ...]] = no_place
     isas: frozenset[Isa] | None = None
     pack: Callable[[Site], Mapping[str, Array]] | None = None
     facts: Callable[[Site], Mapping[str, Any]] = no_facts

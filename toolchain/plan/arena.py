@@ -80,7 +80,7 @@ def plan_memory(
         peak_step=graph.ops[live.index(bound)].name if graph.ops else "",
         step_bytes=tuple(live),
         buffers=placed,
-        input_survives={x: _survives(x, placed) for x in graph.inputs},
+        input_survives={x: _survives(x, placed, roots) for x in graph.inputs},
         constants={
             y: roots[y] for op in graph.ops for y in op.outputs if roots[y] in graph.constants
         },
@@ -124,10 +124,10 @@ def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
     return best, True
 
 
-def _survives(name: str, buffers: tuple[Buffer, ...]) -> bool:
+def _survives(name: str, buffers: tuple[Buffer, ...], roots: Mapping[str, str]) -> bool:
     """Whether nothing is written over an input."""
     (own,) = (b for b in buffers if b.name == name and not b.is_scratch)
-    return all(
+    return all(roots[t] == name for t in own.tensors) and all(
         b is own or b.offset >= own.offset + own.nbytes or own.offset >= b.offset + b.nbytes
         for b in buffers
     )

@@ -1,8 +1,8 @@
 """Which tensors share storage, and from which step to which each storage is needed.
 
-Step i is the i-th operator of the graph. A tensor shares storage with its views. The first output
-of an operator may also overlap an input that nothing needs afterwards, at a distance that the
-kernel states.
+Step i is the i-th operator of the graph. A tensor shares storage with its views, and with the output
+that a kernel writes at its very place. The first output of an operator may also overlap an input
+that nothing needs afterwards, at a distance that the kernel states.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,8 @@ class Buffer:
         nbytes: Size in bytes.
         first: First step that needs it.
         last: Last step that needs it, included.
-        tensors: The tensor and its views; none for scratch memory.
+        tensors: The tensor, its views, and what is written at its place later; none for scratch
+            memory.
         over: Buffers of dying inputs that it may overlap while it is written: (name, bytes by which
             it must begin before them, at least).
         offset: Byte offset in the arena, once planned.
@@ -83,6 +84,23 @@ def overlaps(
     return {root: d for root, d in distances.items() if d < graph.types[op.y].nbytes}
 
 
+def taken_over(
+    graph: Graph, op: Op, choice: Choice | None, roots: Mapping[str, str], dying: set[str]
+) -> str | None:
+    """The root at whose place the first output of an operator is put, if there is one.
+
+    It is dying, not constant, not smaller, and the kernel allows it for every input stored there.
+    """
+    allowed = choice.onto if choice else ()
+    forbidden = {roots[x] for i, x in enumerate(op.inputs) if i not in allowed}
+    for i in allowed:
+        root = roots[op.inputs[i]]
+        fits = graph.types[op.y].nbytes <= graph.types[root].nbytes
+        if fits and root in dying and root not in forbidden and root not in graph.constants:
+            return root
+    return None
+
+
 def lifetimes(
     graph: Graph, choices: Mapping[str, Choice], keep_inputs: bool = False
 ) -> tuple[Buffer, ...]:
@@ -101,6 +119,7 @@ def lifetimes(
     roots = view_roots(graph)
     uses = last_uses(graph, roots, keep_inputs)
     born = dict.fromkeys(graph.inputs, 0)
+    owners = {x: x for x in graph.inputs}
     over: dict[str, tuple[tuple[str, int], ...]] = {}
     scratch: list[Buffer] = []
     for step, op in enumerate(graph.ops):
@@ -109,25 +128,30 @@ def lifetimes(
         choice = choices.get(op.y)
         dying = {roots[x] for x in op.inputs if uses[roots[x]] == step}
         born.update(dict.fromkeys(op.outputs, step))
-        over[op.y] = tuple(overlaps(graph, op, choice, roots, dying).items())
+        owners.update((y, y) for y in op.outputs)
+        place = taken_over(graph, op, choice, roots, dying)
+        if place is not None:
+            owners[op.y] = owners[place]
+        shared = overlaps(graph, op, choice, roots, dying)
+        over[op.y] = tuple((owners[root], distance) for root, distance in shared.items())
         if choice is not None and choice.scratch:
             scratch.append(Buffer(op.y, choice.scratch, step, step))
 
     tensors: dict[str, list[str]] = {}
     for name, root in roots.items():
         if root not in graph.constants:
-            tensors.setdefault(root, []).append(name)
+            tensors.setdefault(owners[root], []).append(name)
     end = max(len(graph.ops) - 1, 0)
     buffers = [
         Buffer(
-            root,
-            graph.types[root].nbytes,
-            born[root],
-            min(end, uses.get(root, born[root])),
+            owner,
+            graph.types[owner].nbytes,
+            born[owner],
+            min(end, max(uses.get(roots[name], born[roots[name]]) for name in names)),
             tuple(names),
-            over.get(root, ()),
+            over.get(owner, ()),
         )
-        for root, names in tensors.items()
+        for owner, names in tensors.items()
     ]
     return tuple(sorted((*buffers, *scratch), key=lambda b: b.first))
 

@@ -15,6 +15,7 @@ from toolchain.plan.lifetimes import (
     live_bytes,
     most_shared,
     overlaps,
+    taken_over,
     view_roots,
 )
 from toolchain.select import Choice
@@ -146,7 +147,9 @@ class _Search:
         dying = {r for r in self.reads[i] if not self.readers[r] & left and r not in self.kept}
         choice = self.choices.get(op.y)
         during = live + self.written[i]
-        if choice is not None and choice.overlap:
+        if taken_over(self.graph, op, choice, self.roots, dying) is not None:
+            during -= self.size[op.y]
+        elif choice is not None and choice.overlap:
             over = overlaps(self.graph, op, choice, self.roots, dying)
             partners = [(self.size[r], aligned(d, self.alignment)) for r, d in over.items()]
             during -= most_shared(self.size[op.y], partners)

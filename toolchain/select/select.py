@@ -21,6 +21,7 @@ class Choice:
         rejected: Kernels that were passed over, each with the reason.
         overlap: Inputs that output 0 may be written over, by index: the least number of bytes by
             which it must begin before them (Kernel.overlap).
+        onto: Inputs at whose very place output 0 may lie, by index.
         predicted: Instructions the cost table expects; None without data.
         reason: Why this kernel, one line.
     """
@@ -29,6 +30,7 @@ class Choice:
     scratch: int
     rejected: tuple[str, ...] = ()
     overlap: Mapping[int, int] = field(default_factory=dict)
+    onto: tuple[int, ...] = ()
     predicted: int | None = None
     reason: str = ""
 
@@ -63,6 +65,7 @@ class _Place:
             taken.kernel.scratch(self.site),
             (*self.refused, *(f"{_told(c)} instructions" for c in others)),
             dict(taken.kernel.overlap(self.site)),
+            taken.kernel.onto(self.site),
             taken.predicted,
             small or _reason(taken, others),
         )

@@ -119,7 +119,7 @@ def _plan(graph: Graph, calls: list[_Call]) -> Plan:
         offsets[name], end = end, -(-(end + graph.types[name].nbytes) // 16) * 16
     scratch = {call.graph.ops[0].y: 0 for call in calls if call.scratch}
     survives = dict.fromkeys(graph.inputs, True)
-    return Plan(offsets, scratch, end, end, False, "", (), survives, {})
+    return Plan(offsets, scratch, end, end, False, "", (), (), survives, {})
 
 
 def _run(

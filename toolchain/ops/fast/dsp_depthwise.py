@@ -241,30 +241,32 @@ FIVE = ("glue_depthwise_5_dsp.c", "glue_depthwise_5_dsp.S", *SHARED)
 SMALL = ("glue_depthwise_3x3_dsp.c", "glue_depthwise_3x3_dsp.S", *SHARED)
 
 
-def _kernel(
-    name: str, sources: tuple[str, ...], when: Callable[[Site], bool]
-) -> tuple[Kernel, Kernel]:
-    """The kernel where the output may lie over the input, and where it may not."""
+def _onto(site: Site) -> tuple[int, ...]:
+    """Each output is written over codes already read, if the bands of lines allow it."""
+    same = site.shape(site.op.x)[3] == site.shape(site.op.y)[3]
+    return (0,) if same and _plan(site).overwrites else ()
 
-    def in_place(site: Site) -> bool:
-        same = site.shape(site.op.x)[3] == site.shape(site.op.y)[3]
-        return when(site) and same and _plan(site).overwrites
 
-    in_place.__doc__ = f"{when.__doc__} Each output is written over codes already read."
-    template = "ops/fast/depthwise_dsp.c.j2"
-    isas = frozenset({Isa.DSP})
-    return (
-        Kernel(name, template, sources, in_place, _scratch, (0,), isas, _pack, _facts),
-        Kernel(name, template, sources, when, _scratch, (), isas, _pack, _facts),
+def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -> Kernel:
+    return Kernel(
+        name,
+        "ops/fast/depthwise_dsp.c.j2",
+        sources,
+        when,
+        _scratch,
+        onto=_onto,
+        isas=frozenset({Isa.DSP}),
+        pack=_pack,
+        facts=_facts,
     )
 
 
 DEPTHWISE: tuple[Kernel, ...] = (
-    *_kernel("glue_depthwise_3x3_dsp", SMALL, _small(1, rectified=True)),
-    *_kernel("glue_depthwise_3x3_signed_dsp", SMALL, _small(1, rectified=False)),
-    *_kernel("glue_depthwise_3x3_stride2_dsp", SMALL, _small(2, rectified=True)),
-    *_kernel("glue_depthwise_3x3_stride2_signed_dsp", SMALL, _small(2, rectified=False)),
-    *_kernel("glue_depthwise_5_dsp", FIVE, _moves(5, 1)),
-    *_kernel("glue_depthwise_5_stride2_dsp", FIVE, _moves(5, 2)),
-    *_kernel("glue_depthwise_dsp", ("glue_depthwise_dsp.c", *SHARED), _runs),
+    _kernel("glue_depthwise_3x3_dsp", SMALL, _small(1, rectified=True)),
+    _kernel("glue_depthwise_3x3_signed_dsp", SMALL, _small(1, rectified=False)),
+    _kernel("glue_depthwise_3x3_stride2_dsp", SMALL, _small(2, rectified=True)),
+    _kernel("glue_depthwise_3x3_stride2_signed_dsp", SMALL, _small(2, rectified=False)),
+    _kernel("glue_depthwise_5_dsp", FIVE, _moves(5, 1)),
+    _kernel("glue_depthwise_5_stride2_dsp", FIVE, _moves(5, 2)),
+    _kernel("glue_depthwise_dsp", ("glue_depthwise_dsp.c", *SHARED), _runs),
 )

@@ -1,9 +1,10 @@
 """Depthwise convolutions without SIMD (Cortex-M0, M0+, M3)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
@@ -14,9 +15,18 @@ from toolchain.ops.fast.scalar_epilogue import GENERAL, epilogue_of
 
 def channel_streams(site: Site) -> Mapping[str, Array]:
     """Per output channel: folded bias, bias, four numbers, weight codes filled up to words."""
+    return _streams(site, rows_of(site))
+
+
+def line_streams(site: Site) -> Mapping[str, Array]:
+    """The same with the weights of 3x3 kernels in the order of the lines they run along."""
     rows = rows_of(site)
     if _upright(site):
         rows = rows.reshape(-1, 3, 3).transpose(0, 2, 1).reshape(-1, 9)
+    return _streams(site, rows)
+
+
+def _streams(site: Site, rows: NDArray[np.int64]) -> Mapping[str, Array]:
     codes = np.pad(rows.astype(np.int8), ((0, 0), (0, -rows.shape[1] % 4)))
     biases = np.stack([folded_bias(site), site.constants[site.op.inputs[2]]], axis=1)
     words = np.ascontiguousarray(codes).view("<i4")
@@ -31,14 +41,17 @@ def depthwise_facts(site: Site) -> Mapping[str, Any]:
     return {
         "x_size": x[1:3], "y_size": y[1:3], "kernel_size": window.kernel, "stride": window.stride,
         "padding": window.pads[:2], "dilation": window.dilation, "depth_in": x[3],
-        "upright": int(_upright(site)), "epilogue": epilogue_of(site).name, "clamp": clamp_of(site),
+        "upright": 0, "epilogue": epilogue_of(site).name, "clamp": clamp_of(site),
     }  # fmt: skip
+
+
+def line_facts(site: Site) -> Mapping[str, Any]:
+    """The same for the 3x3 kernels."""
+    return {**depthwise_facts(site), "upright": int(_upright(site))}
 
 
 def _upright(site: Site) -> bool:
     """The 3x3 kernels run along columns of the image: the longer way."""
-    if not three_by_three(site):
-        return False
     (_, _, width, _), (_, oh, ow, _) = site.shape(site.op.x), site.shape(site.op.y)
     return oh > ow and (site.op.window.stride != (1, 1) or width == ow)
 
@@ -71,23 +84,21 @@ _ROLLING_BASELINE = (
 )
 
 
-def _kernel(
-    name: str, sources: tuple[str, ...], isa: Isa, when: Callable[[Site], bool] = one_sample
-) -> Kernel:
+def _kernel(name: str, sources: tuple[str, ...], isa: Isa, *, rolling: bool) -> Kernel:
     return Kernel(
         name,
         "ops/fast/depthwise_scalar.c.j2",
         sources,
-        when=when,
+        when=three_by_three if rolling else one_sample,
         isas=frozenset({isa}),
-        pack=channel_streams,
-        facts=depthwise_facts,
+        pack=line_streams if rolling else channel_streams,
+        facts=line_facts if rolling else depthwise_facts,
     )
 
 
 DEPTHWISE: tuple[Kernel, ...] = (
-    _kernel("glue_depthwise_3x3_scalar", _ROLLING, Isa.SCALAR, three_by_three),
-    _kernel("glue_depthwise_3x3_baseline", _ROLLING_BASELINE, Isa.BASELINE, three_by_three),
-    _kernel("glue_depthwise_scalar", ("glue_depthwise_scalar.c",), Isa.SCALAR),
-    _kernel("glue_depthwise_baseline", ("glue_depthwise_baseline.c",), Isa.BASELINE),
+    _kernel("glue_depthwise_3x3_scalar", _ROLLING, Isa.SCALAR, rolling=True),
+    _kernel("glue_depthwise_3x3_baseline", _ROLLING_BASELINE, Isa.BASELINE, rolling=True),
+    _kernel("glue_depthwise_scalar", ("glue_depthwise_scalar.c",), Isa.SCALAR, rolling=False),
+    _kernel("glue_depthwise_baseline", ("glue_depthwise_baseline.c",), Isa.BASELINE, rolling=False),
 )
