@@ -1,6 +1,6 @@
 """Which tensors share storage, and from which step to which each storage is needed.
 
-Step i is the i-th operator of the graph. A tensor shares storage with its views, and with the output
+Step i is the i-th operator of the graph. A tensor shares storage with its views, and with an output
 that a kernel writes at its very place. The first output of an operator may also overlap an input
 that nothing needs afterwards, at a distance that the kernel states.
 """
