@@ -75,12 +75,12 @@ def graph(*kinds: type[Stub]) -> Graph:
 def given(monkeypatch):
     """Function: give the kernels of One and Two, their instructions per call, and code bytes."""
 
-    def give(kernels, instructions=(), code=()):
+    def give(kernels, instructions=(), code=(), worst=0.0):
         for operator, theirs in kernels.items():
             monkeypatch.setattr(operator, "kernels", tuple(theirs))
         known = {
             operator.__name__: {
-                k.name: Cost(0.0, 0.0, 0.0, float(dict(instructions)[k.name]), 0.0)
+                k.name: Cost(0.0, 0.0, 0.0, float(dict(instructions)[k.name]), worst)
                 for k in theirs
                 if k.name in dict(instructions)
             }
@@ -106,10 +106,10 @@ def test_fewest_instructions_win_and_the_reason_is_told(given):
     assert choice.rejected == ("a: 3.10 M instructions", "b: 630,000 instructions")
 
 
-def test_two_percent_are_needed_to_overtake_a_preferred_kernel(given):
-    given({One: [kernel("a"), kernel("b")]}, {"a": 1000, "b": 981})
+def test_a_gain_within_the_errors_of_the_fits_overtakes_no_preferred_kernel(given):
+    given({One: [kernel("a"), kernel("b")]}, {"a": 1000, "b": 819}, worst=0.1)
     assert taken([One])[0].kernel.name == "a"
-    given({One: [kernel("a"), kernel("b")]}, {"a": 1000, "b": 979})
+    given({One: [kernel("a"), kernel("b")]}, {"a": 1000, "b": 818}, worst=0.1)
     assert taken([One])[0].kernel.name == "b"
 
 
@@ -185,27 +185,24 @@ def test_prediction_is_linear():
     assert Cost(2.0, 10.0, 3.0, 5.7, 0.0).predict(op, types) == 42 + 210 + 21 + 6
 
 
-def test_committed_costs_know_every_alternative():
-    """Each kernel for which there is data has it on all cores that it is written for."""
+def test_committed_costs_are_those_of_the_kernels_there_are():
     costs = load_costs()
     assert costs.code_bytes.keys() == set(Isa)
     for by_isa in costs.instructions.values():
         assert by_isa.keys() == set(Isa)
         for isa, operators in by_isa.items():
             for name, kernels in operators.items():
-                known = {k.name: k for k in Op.registry[name].kernels}
+                known = {
+                    k.name: k for k in Op.registry[name].kernels if not k.isas or isa in k.isas
+                }
+                assert kernels.keys() <= known.keys(), f"{name}, {isa}: run `make bench-kernels`"
                 for found, cost in kernels.items():
-                    assert known[found].isas is None or isa in known[found].isas
                     assert set(known[found].sources) <= costs.code_bytes[isa].keys()
                     assert min(cost.per_work, cost.per_output, cost.per_channel, cost.per_call) >= 0
                     assert np.isfinite(cost.worst)
-    for name in ("Conv2D", "DepthwiseConv2D", "FullyConnected"):
-        for kernel_ in Op.registry[name].kernels:
-            for isa in kernel_.isas or ():
-                for by_isa in costs.instructions.values():
-                    assert kernel_.name in by_isa[isa][name], (
-                        f"{kernel_.name} on {isa} has no cost: run `make bench-kernels`"
-                    )
+            for name in ("Conv2D", "DepthwiseConv2D", "FullyConnected"):
+                fast = {k.name for k in Op.registry[name].kernels if k.isas and isa in k.isas}
+                assert fast & operators[name].keys(), f"no fast {name} on {isa} was measured"
 
 
 @pytest.mark.parametrize(("optimize", "option"), [("speed", "-O2"), ("size", "-Os")])

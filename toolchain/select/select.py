@@ -7,9 +7,6 @@ from toolchain.errors import InternalError
 from toolchain.ir import Family, Graph, Kernel, Op, Site, Target
 from toolchain.select.costs import Costs, Optimize, load_costs
 
-_MARGIN = 0.02
-"""Share by which a kernel must win over one that its operator prefers: fits are no more exact."""
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -37,8 +34,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A kernel that serves, the instructions it should take, and how far off that may be."""
+
     kernel: Kernel
     predicted: int | None
+    doubt: float = 0.0
 
     @property
     def sources(self) -> frozenset[str]:
@@ -113,7 +113,7 @@ def _place(op: Op, graph: Graph, target: Target, optimize: Optimize, costs: Cost
         if not _written_for(kernel, target):
             continue
         if kernel.serves(site):
-            candidates.append(_Candidate(kernel, _predict(kernel, site, optimize, costs)))
+            candidates.append(_candidate(kernel, site, optimize, costs))
         elif not candidates:
             refused.append(f"{kernel.name}: {condition(kernel)}")
     if not candidates:
@@ -129,12 +129,14 @@ def _written_for(kernel: Kernel, target: Target) -> bool:
     return target.family is Family.FAST and target.isa in kernel.isas
 
 
-def _predict(kernel: Kernel, site: Site, optimize: Optimize, costs: Costs) -> int | None:
-    """Instructions by the table, which knows our own kernels only."""
+def _candidate(kernel: Kernel, site: Site, optimize: Optimize, costs: Costs) -> _Candidate:
+    """The kernel with what the table says of it; the table knows our own kernels only."""
     if site.target.arm_library:
-        return None
+        return _Candidate(kernel, None)
     cost = costs.cost(site.op, kernel, site.target.isa, optimize)
-    return None if cost is None else cost.predict(site.op, site.types)
+    if cost is None:
+        return _Candidate(kernel, None)
+    return _Candidate(kernel, cost.predict(site.op, site.types), cost.worst)
 
 
 def _fastest(candidates: Sequence[_Candidate]) -> _Candidate:
@@ -143,7 +145,10 @@ def _fastest(candidates: Sequence[_Candidate]) -> _Candidate:
         return candidates[0]
     best, fewest = candidates[0], candidates[0].predicted
     for candidate in candidates[1:]:
-        if candidate.predicted is not None and candidate.predicted < fewest * (1 - _MARGIN):
+        if candidate.predicted is None:
+            continue
+        # Only a gain that the errors of both fits cannot explain outweighs the preference.
+        if candidate.predicted * (1 + candidate.doubt) < fewest * (1 - best.doubt):
             best, fewest = candidate, candidate.predicted
     return best
 

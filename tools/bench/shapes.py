@@ -39,6 +39,9 @@ _CONVOLUTIONS = (
     (7, 7, 64, 24, (1, 1), 1, 0, 0),
     (6, 5, 96, 48, (1, 1), 1, 0, 0),
     (2, 2, 32, 16, (1, 1), 1, 0, 0),
+    (1, 1, 256, 64, (1, 1), 1, 0, 0),
+    (1, 1, 64, 10, (1, 1), 1, 0, 0),
+    (1, 1, 33, 12, (1, 1), 1, 0, 0),
     (24, 24, 3, 8, (3, 3), 2, 0, 1),
     (16, 16, 3, 16, (3, 3), 1, 1, 1),
     (24, 10, 1, 64, (10, 4), 2, 4, 5),
@@ -58,6 +61,9 @@ _DEPTHWISE = (
     (24, 24, 8, 1, (3, 3), 1, 1, 1),
     (24, 24, 16, 1, (3, 3), 2, 0, 1),
     (12, 12, 32, 1, (3, 3), 1, 1, 1),
+    (12, 12, 32, 1, (3, 3), 2, 0, 1),
+    (9, 9, 27, 1, (3, 3), 2, 1, 1),
+    (6, 6, 64, 1, (3, 3), 2, 0, 1),
     (6, 6, 64, 1, (3, 3), 1, 1, 1),
     (3, 3, 256, 1, (3, 3), 1, 1, 1),
     (9, 8, 13, 1, (3, 3), 1, 0, 0),
@@ -146,9 +152,10 @@ def _convolutions(rng: np.random.Generator) -> Iterator[Instance]:
 def _depthwise(rng: np.random.Generator) -> Iterator[Instance]:
     for h, w, i, m, kernel, stride, before, after in _DEPTHWISE:
         window = Window(kernel, (stride, stride), _pads(kernel, before, after))
-        op = DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, 0.0)
         constants = {"w": _normal(rng, 1, *kernel, i * m), "b": _normal(rng, i * m)}
-        yield Instance(Example(op, {"x": (1, h, w, i)}, constants), {})
+        for low in (0.0, None):
+            op = DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, low)
+            yield Instance(Example(op, {"x": (1, h, w, i)}, constants), {})
 
 
 def _pads(kernel: tuple[int, int], before: int, after: int) -> tuple[int, int, int, int]:
@@ -173,9 +180,11 @@ def _dense(rng: np.random.Generator) -> Iterator[Instance]:
             yield Instance(Example(op, {"x": shape}, constants), given)
 
 
-def _binary(operator: type[Op]) -> Iterator[Instance]:
+def _binary(operator: type[Add] | type[Sub] | type[Mul]) -> Iterator[Instance]:
     for a, b in (*((shape, shape) for shape in _SAME), *_BROADCAST):
-        yield Instance(Example(operator("op", ("a", "b"), ("y",)), {"a": a, "b": b}), {})
+        for low in (0.0, None):
+            op = operator("op", ("a", "b"), ("y",), low)
+            yield Instance(Example(op, {"a": a, "b": b}), {})
 
 
 def _pools(operator: type[AveragePool] | type[MaxPool]) -> Iterator[Instance]:

@@ -8,7 +8,9 @@ import numpy as np
 
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
-from toolchain.ir.op import always
+from toolchain.ir.op import always, no_overlap
+from toolchain.ops._diagonal import Reads, window_distance, window_overlap
+from toolchain.ops._windows import Window
 from toolchain.ops.fast.dsp_stream import (
     chunk_of,
     is_rectified,
@@ -73,6 +75,15 @@ def _columns_scratch(site: Site) -> int:
     rows: int = window.kernel[0]
     last = 8 * (taps.steps - len(taps.extra)) // runs * (runs - rows)
     return max(column, last + _edge(site) + -(-rows * 2 * length // 4) * 4)
+
+
+def _overlap(site: Site) -> Mapping[int, int]:
+    """The windows of a pair of pixels are in scratch memory before its outputs are written."""
+    if hasattr(site.op, "window"):
+        return window_overlap(Reads.BEFORE)(site)
+    depth, channels = site.shape(site.op.x)[-1], site.shape(site.op.y)[-1]
+    rows = prod(site.shape(site.op.x)[:-1])
+    return {0: window_distance(Window((1, 1)), (1, 1, rows, depth), (1, 1, rows, channels))}
 
 
 def _facts(site: Site, group: int) -> Mapping[str, Any]:
@@ -141,6 +152,7 @@ def _kernel(
         f"ops/fast/{'conv' if group == _CONV else 'dense'}_dsp.c.j2",
         (f"{name}.c", *sources, *(() if wide else ("glue_tile_dsp_clamp.c",))),
         scratch=_columns_scratch if group == _CONV else _row_scratch,
+        overlap=_overlap if group == _CONV else no_overlap,
         isas=frozenset({Isa.DSP}),
         pack=lambda site: (_wide_pack if wide else _pack)(site, group),
         facts=lambda site: (_wide_facts if wide else _facts)(site, group),
