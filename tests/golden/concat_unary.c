@@ -15,7 +15,7 @@
 #error "concat_unary.c was generated for another cmsis_glue: generate it again"
 #endif
 
-_Static_assert(CONCAT_UNARY_ARENA_BYTES >= 32, "CONCAT_UNARY_ARENA_BYTES must be at least 32");
+_Static_assert(CONCAT_UNARY_ARENA_BYTES >= 56, "CONCAT_UNARY_ARENA_BYTES must be at least 56");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef CONCAT_UNARY_ARENA_ATTRIBUTE
@@ -81,54 +81,43 @@ static arm_cmsis_nn_status layer_04_join(void)
 /* dense */
 static arm_cmsis_nn_status layer_05_dense(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_fc_params params = {
-        .input_offset = 1,
-        .filter_offset = 0,
-        .output_offset = -45,
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(concat_unary_05_multiplier), .shift = GLUE_CONST_TABLE(concat_unary_05_shift)};
-    const cmsis_nn_dims x_dims = {1, 1, 1, 16};
-    const cmsis_nn_dims filter_dims = {16, 1, 1, 6};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 6};
-    const cmsis_nn_dims y_dims = {1, 1, 1, 6};
-    return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(concat_unary_arena + 0),
-                                              &filter_dims, concat_unary_05_weights,
-                                              &bias_dims, concat_unary_05_bias,
-                                              &y_dims, (int8_t *)(concat_unary_arena + 16));
+    static const glue_dense_dsp_params params = {
+        .depth = 16,
+        .channels = 6,
+        .extra_count = 0,
+        .output_zero = -45,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = concat_unary_05_stream};
+    return glue_dense_dsp(&params, (int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 16), concat_unary_arena + 24);
 }
 
 /* gate */
 static arm_cmsis_nn_status layer_06_gate(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_fc_params params = {
-        .input_offset = 45,
-        .filter_offset = 0,
-        .output_offset = 23,
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(concat_unary_06_multiplier), .shift = GLUE_CONST_TABLE(concat_unary_06_shift)};
-    const cmsis_nn_dims x_dims = {1, 1, 1, 6};
-    const cmsis_nn_dims filter_dims = {6, 1, 1, 6};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 6};
-    const cmsis_nn_dims y_dims = {1, 1, 1, 6};
-    return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(concat_unary_arena + 16),
-                                              &filter_dims, concat_unary_06_weights,
-                                              &bias_dims, concat_unary_06_bias,
-                                              &y_dims, (int8_t *)(concat_unary_arena + 0));
+    static const glue_dense_dsp_params params = {
+        .depth = 6,
+        .channels = 6,
+        .extra_count = 0,
+        .output_zero = 23,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = concat_unary_06_stream};
+    return glue_dense_dsp(&params, (int8_t *)(concat_unary_arena + 16), (int8_t *)(concat_unary_arena + 0), concat_unary_arena + 24);
 }
 
 /* product */
 static arm_cmsis_nn_status layer_07_product(void)
 {
-    return arm_elementwise_mul_s8((int8_t *)(concat_unary_arena + 16), (int8_t *)(concat_unary_arena + 0),
-                                  45, -23,
-                                  (int8_t *)(concat_unary_arena + 0), 41, 1562000000, -6,
-                                  -128, 127, 6);
+    static const glue_mul_short_params params = {
+        .a_offset = 45,
+        .b_offset = -23,
+        .multiplier = 1562000000,
+        .constant = 21760000,
+        .shift = 19,
+        .sign = -8192,
+        .activation = {.min = -128, .max = 127}};
+    return glue_mul_short_s8(&params, (int8_t *)(concat_unary_arena + 16), (int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 0), 6);
 }
 
 /* difference */

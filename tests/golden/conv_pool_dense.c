@@ -15,7 +15,7 @@
 #error "conv_pool_dense.c was generated for another cmsis_glue: generate it again"
 #endif
 
-_Static_assert(CONV_POOL_DENSE_ARENA_BYTES >= 276, "CONV_POOL_DENSE_ARENA_BYTES must be at least 276");
+_Static_assert(CONV_POOL_DENSE_ARENA_BYTES >= 368, "CONV_POOL_DENSE_ARENA_BYTES must be at least 368");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef CONV_POOL_DENSE_ARENA_ATTRIBUTE
@@ -38,120 +38,122 @@ static arm_cmsis_nn_status layer_00_stem(void)
 {
     static const int32_t dims[] = {64, 2};
     static const int32_t steps[] = {1, 64};
-    return glue_strided_copy_s8((int8_t *)(conv_pool_dense_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(conv_pool_dense_arena + 148));
+    return glue_strided_copy_s8((int8_t *)(conv_pool_dense_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(conv_pool_dense_arena + 144));
 }
 
 /* stem */
 static arm_cmsis_nn_status layer_01_stem(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_conv_params params = {
-        .input_offset = 1,
-        .output_offset = -128,
+    static const glue_conv_dsp_params params = {
+        .input = {1, 8, 8, 2},
+        .output = {1, 8, 8, 4},
+        .kernel = {.w = 3, .h = 3},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 1, .h = 1},
         .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(conv_pool_dense_01_multiplier), .shift = GLUE_CONST_TABLE(conv_pool_dense_01_shift)};
-    const cmsis_nn_dims x_dims = {1, 8, 8, 2};
-    const cmsis_nn_dims filter_dims = {4, 3, 3, 2};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 4};
-    const cmsis_nn_dims y_dims = {1, 8, 8, 4};
-    return arm_convolve_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(conv_pool_dense_arena + 148),
-        &filter_dims, conv_pool_dense_01_weights,
-        &bias_dims, conv_pool_dense_01_bias,
-        &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
+        .steps = 9,
+        .extra_count = 0,
+        .edge = 60,
+        .input_zero = -1,
+        .output_zero = -128,
+        .rectified = 1,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = conv_pool_dense_01_stream};
+    return glue_conv_dsp(&params, (int8_t *)(conv_pool_dense_arena + 144), (int8_t *)(conv_pool_dense_arena + 0), conv_pool_dense_arena + 272);
 }
 
 /* pool */
 static arm_cmsis_nn_status layer_02_pool(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_pool_params params = {
+    static const glue_pool_params params = {
+        .input = {1, 8, 8, 4},
+        .window = {.w = 2, .h = 2},
         .stride = {.w = 2, .h = 2},
         .padding = {.w = 0, .h = 0},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_dims x_dims = {1, 8, 8, 4};
-    const cmsis_nn_dims window_dims = {1, 2, 2, 1};
-    const cmsis_nn_dims y_dims = {1, 4, 4, 4};
-    return arm_max_pool_s8(&ctx, &params, &x_dims, (int8_t *)(conv_pool_dense_arena + 0), &window_dims, &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
+        .output_h = 4,
+        .output_w = 4,
+        .activation = {.min = -128, .max = 127},
+        .input_offset = 128,
+        .output_offset = -128,
+        .table_size = 0,
+        .multipliers = NULL,
+        .shifts = NULL};
+    return glue_max_pool_words_s8(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 256));
 }
 
 /* depthwise */
 static arm_cmsis_nn_status layer_03_depthwise(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_dw_conv_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
-        .ch_mult = 1,
-        .stride = {.w = 1, .h = 1},
-        .padding = {.w = 1, .h = 1},
-        .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(conv_pool_dense_03_multiplier), .shift = GLUE_CONST_TABLE(conv_pool_dense_03_shift)};
-    const cmsis_nn_dims x_dims = {1, 4, 4, 4};
-    const cmsis_nn_dims filter_dims = {1, 3, 3, 4};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 4};
-    const cmsis_nn_dims y_dims = {1, 4, 4, 4};
-    return arm_depthwise_conv_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(conv_pool_dense_arena + 0),
-        &filter_dims, conv_pool_dense_03_weights,
-        &bias_dims, conv_pool_dense_03_bias,
-        &y_dims, (int8_t *)(conv_pool_dense_arena + 64));
+    static const glue_depthwise_dsp_params params = {
+        .images = 1,
+        .channels = 4,
+        .multiplier = 1,
+        .lines = 4,
+        .elements = 4,
+        .line_step = 16,
+        .element_step = 4,
+        .image_step = 64,
+        .output_lines = 4,
+        .output_elements = 4,
+        .output_line_step = 16,
+        .output_element_step = 4,
+        .kernel_lines = 3,
+        .kernel_elements = 3,
+        .line_stride = 1,
+        .element_stride = 1,
+        .line_dilation = 1,
+        .line_padding = 1,
+        .element_padding = 1,
+        .band = 4,
+        .pitch = 8,
+        .input_zero = -128,
+        .output_zero = -128,
+        .rectified = 1,
+        .activation = {.min = -128, .max = 127},
+        .weights = conv_pool_dense_03_weights,
+        .factors = conv_pool_dense_03_factors,
+        .forms = conv_pool_dense_03_forms};
+    return glue_depthwise_3x3_dsp(&params, (int8_t *)(conv_pool_dense_arena + 256), (int8_t *)(conv_pool_dense_arena + 256), conv_pool_dense_arena + 0);
 }
 
 /* average */
 static arm_cmsis_nn_status layer_04_average(void)
 {
-    const glue_avgpool_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
+    static const glue_pool_params params = {
+        .input = {1, 4, 4, 4},
+        .window = {.w = 2, .h = 2},
         .stride = {.w = 2, .h = 2},
         .padding = {.w = 0, .h = 0},
-        .padding_end = {.w = 0, .h = 0},
+        .output_h = 2,
+        .output_w = 2,
         .activation = {.min = -128, .max = 127},
-        .count_include_pad = 0,
+        .input_offset = 128,
+        .output_offset = -128,
         .table_size = 1,
         .multipliers = conv_pool_dense_04_multiplier,
         .shifts = conv_pool_dense_04_shift};
-    const cmsis_nn_dims x_dims = {1, 4, 4, 4};
-    const cmsis_nn_dims window_dims = {1, 2, 2, 1};
-    const cmsis_nn_dims y_dims = {1, 2, 2, 4};
-    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(conv_pool_dense_arena + 64), &window_dims, &y_dims, (int8_t *)(conv_pool_dense_arena + 0));
+    return glue_avgpool_words_s8(&params, (int8_t *)(conv_pool_dense_arena + 256), (int8_t *)(conv_pool_dense_arena + 0));
 }
 
 /* dense */
 static arm_cmsis_nn_status layer_05_dense(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_fc_params params = {
-        .input_offset = 128,
-        .filter_offset = 0,
-        .output_offset = 114,
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(conv_pool_dense_05_multiplier), .shift = GLUE_CONST_TABLE(conv_pool_dense_05_shift)};
-    const cmsis_nn_dims x_dims = {1, 1, 1, 16};
-    const cmsis_nn_dims filter_dims = {16, 1, 1, 5};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 5};
-    const cmsis_nn_dims y_dims = {1, 1, 1, 5};
-    return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(conv_pool_dense_arena + 0),
-                                              &filter_dims, conv_pool_dense_05_weights,
-                                              &bias_dims, conv_pool_dense_05_bias,
-                                              &y_dims, (int8_t *)(conv_pool_dense_arena + 16));
+    static const glue_dense_dsp_params params = {
+        .depth = 16,
+        .channels = 5,
+        .extra_count = 0,
+        .output_zero = 114,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = conv_pool_dense_05_stream};
+    return glue_dense_dsp(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 48), conv_pool_dense_arena + 16);
 }
 
 /* softmax */
 static arm_cmsis_nn_status layer_06_softmax(void)
 {
-    arm_softmax_s8((int8_t *)(conv_pool_dense_arena + 16), 1, 5, 1352000000, 21, -992, (int8_t *)(conv_pool_dense_arena + 0));
+    arm_softmax_s8((int8_t *)(conv_pool_dense_arena + 48), 1, 5, 1352000000, 21, -992, (int8_t *)(conv_pool_dense_arena + 0));
     return ARM_CMSIS_NN_SUCCESS;
 }
 

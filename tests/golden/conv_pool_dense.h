@@ -21,7 +21,7 @@
 
 /* Bytes of the arena; a larger value is allowed, a smaller one does not compile. */
 #ifndef CONV_POOL_DENSE_ARENA_BYTES
-#define CONV_POOL_DENSE_ARENA_BYTES 276
+#define CONV_POOL_DENSE_ARENA_BYTES 368
 #endif
 
 #define CONV_POOL_DENSE_INPUT_X_BYTES 128

@@ -15,7 +15,7 @@
 #error "digits.c was generated for another cmsis_glue: generate it again"
 #endif
 
-_Static_assert(DIGITS_ARENA_BYTES >= 2064, "DIGITS_ARENA_BYTES must be at least 2064");
+_Static_assert(DIGITS_ARENA_BYTES >= 2336, "DIGITS_ARENA_BYTES must be at least 2336");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef DIGITS_ARENA_ATTRIBUTE
@@ -36,186 +36,187 @@ void onnx2mcu_mark(int32_t layer);
 /* /stem/stem.0/Conv */
 static arm_cmsis_nn_status layer_00_stem_stem_0_conv(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_conv_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
+    static const glue_conv_dsp_params params = {
+        .input = {1, 8, 8, 1},
+        .output = {1, 8, 8, 16},
+        .kernel = {.w = 3, .h = 3},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 1, .h = 1},
         .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(digits_00_multiplier), .shift = GLUE_CONST_TABLE(digits_00_shift)};
-    const cmsis_nn_dims x_dims = {1, 8, 8, 1};
-    const cmsis_nn_dims filter_dims = {16, 3, 3, 1};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 16};
-    const cmsis_nn_dims y_dims = {1, 8, 8, 16};
-    return arm_convolve_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 972),
-        &filter_dims, digits_00_weights,
-        &bias_dims, digits_00_bias,
-        &y_dims, (int8_t *)(digits_arena + 0));
+        .steps = 6,
+        .extra_count = 0,
+        .edge = 48,
+        .input_zero = -128,
+        .output_zero = -128,
+        .rectified = 1,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = digits_00_stream};
+    return glue_conv_dsp(&params, (int8_t *)(digits_arena + 956), (int8_t *)(digits_arena + 0), digits_arena + 1024);
 }
 
 /* /depthwise1/depthwise1.0/Conv */
 static arm_cmsis_nn_status layer_01_depthwise1_depthwise1_0_conv(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_dw_conv_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
-        .ch_mult = 1,
-        .stride = {.w = 1, .h = 1},
-        .padding = {.w = 1, .h = 1},
-        .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(digits_01_multiplier), .shift = GLUE_CONST_TABLE(digits_01_shift)};
-    const cmsis_nn_dims x_dims = {1, 8, 8, 16};
-    const cmsis_nn_dims filter_dims = {1, 3, 3, 16};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 16};
-    const cmsis_nn_dims y_dims = {1, 8, 8, 16};
-    return arm_depthwise_conv_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 0),
-        &filter_dims, digits_01_weights,
-        &bias_dims, digits_01_bias,
-        &y_dims, (int8_t *)(digits_arena + 1040));
+    static const glue_depthwise_dsp_params params = {
+        .images = 1,
+        .channels = 16,
+        .multiplier = 1,
+        .lines = 8,
+        .elements = 8,
+        .line_step = 128,
+        .element_step = 16,
+        .image_step = 1024,
+        .output_lines = 8,
+        .output_elements = 8,
+        .output_line_step = 128,
+        .output_element_step = 16,
+        .kernel_lines = 3,
+        .kernel_elements = 3,
+        .line_stride = 1,
+        .element_stride = 1,
+        .line_dilation = 1,
+        .line_padding = 1,
+        .element_padding = 1,
+        .band = 8,
+        .pitch = 12,
+        .input_zero = -128,
+        .output_zero = -128,
+        .rectified = 1,
+        .activation = {.min = -128, .max = 127},
+        .weights = digits_01_weights,
+        .factors = digits_01_factors,
+        .forms = digits_01_forms};
+    return glue_depthwise_3x3_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 1024), digits_arena + 2048);
 }
 
 /* /pointwise1/pointwise1.0/Conv */
 static arm_cmsis_nn_status layer_02_pointwise1_pointwise1_0_conv(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_conv_params params = {
-        .input_offset = 128,
-        .output_offset = 19,
+    static const glue_conv_dsp_params params = {
+        .input = {1, 8, 8, 16},
+        .output = {1, 8, 8, 16},
+        .kernel = {.w = 1, .h = 1},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 0, .h = 0},
         .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(digits_02_multiplier), .shift = GLUE_CONST_TABLE(digits_02_shift)};
-    const cmsis_nn_dims x_dims = {1, 8, 8, 16};
-    const cmsis_nn_dims filter_dims = {16, 1, 1, 16};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 16};
-    const cmsis_nn_dims y_dims = {1, 8, 8, 16};
-    return arm_convolve_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 1040),
-        &filter_dims, digits_02_weights,
-        &bias_dims, digits_02_bias,
-        &y_dims, (int8_t *)(digits_arena + 1024));
+        .steps = 8,
+        .extra_count = 0,
+        .edge = 64,
+        .input_zero = -128,
+        .output_zero = 19,
+        .rectified = 0,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = digits_02_stream};
+    return glue_conv_dsp(&params, (int8_t *)(digits_arena + 1024), (int8_t *)(digits_arena + 1024), digits_arena + 2048);
 }
 
 /* /Add */
 static arm_cmsis_nn_status layer_03_add(void)
 {
-    return arm_elementwise_add_s8((int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 1024),
-                                  128, 1162000000, -2,
-                                  -19, 1073000000, 0, 20,
-                                  (int8_t *)(digits_arena + 0), -128, 1191000000, -17,
-                                  -128, 127, 1024);
+    static const glue_add_table_params params = {
+        .factor = 630145,
+        .activation = {.min = -128, .max = 127},
+        .table = digits_03_sums};
+    return glue_add_table_s8(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 1024),
+                             (int8_t *)(digits_arena + 0), 1024);
 }
 
 /* /depthwise2/depthwise2.0/Conv */
 static arm_cmsis_nn_status layer_04_depthwise2_depthwise2_0_conv(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_dw_conv_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
-        .ch_mult = 1,
-        .stride = {.w = 2, .h = 2},
-        .padding = {.w = 1, .h = 1},
-        .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(digits_04_multiplier), .shift = GLUE_CONST_TABLE(digits_04_shift)};
-    const cmsis_nn_dims x_dims = {1, 8, 8, 16};
-    const cmsis_nn_dims filter_dims = {1, 3, 3, 16};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 16};
-    const cmsis_nn_dims y_dims = {1, 4, 4, 16};
-    return arm_depthwise_conv_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 0),
-        &filter_dims, digits_04_weights,
-        &bias_dims, digits_04_bias,
-        &y_dims, (int8_t *)(digits_arena + 0));
+    static const glue_depthwise_dsp_params params = {
+        .images = 1,
+        .channels = 16,
+        .multiplier = 1,
+        .lines = 8,
+        .elements = 8,
+        .line_step = 128,
+        .element_step = 16,
+        .image_step = 1024,
+        .output_lines = 4,
+        .output_elements = 4,
+        .output_line_step = 64,
+        .output_element_step = 16,
+        .kernel_lines = 3,
+        .kernel_elements = 3,
+        .line_stride = 2,
+        .element_stride = 2,
+        .line_dilation = 1,
+        .line_padding = 1,
+        .element_padding = 1,
+        .band = 4,
+        .pitch = 12,
+        .input_zero = -128,
+        .output_zero = -128,
+        .rectified = 1,
+        .activation = {.min = -128, .max = 127},
+        .weights = digits_04_weights,
+        .factors = digits_04_factors,
+        .forms = digits_04_forms};
+    return glue_depthwise_3x3_stride2_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 0), digits_arena + 1024);
 }
 
 /* /pointwise2/pointwise2.0/Conv */
 static arm_cmsis_nn_status layer_05_pointwise2_pointwise2_0_conv(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_conv_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
+    static const glue_conv_dsp_params params = {
+        .input = {1, 4, 4, 16},
+        .output = {1, 4, 4, 32},
+        .kernel = {.w = 1, .h = 1},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 0, .h = 0},
         .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(digits_05_multiplier), .shift = GLUE_CONST_TABLE(digits_05_shift)};
-    const cmsis_nn_dims x_dims = {1, 4, 4, 16};
-    const cmsis_nn_dims filter_dims = {32, 1, 1, 16};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 32};
-    const cmsis_nn_dims y_dims = {1, 4, 4, 32};
-    return arm_convolve_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(digits_arena + 0),
-        &filter_dims, digits_05_weights,
-        &bias_dims, digits_05_bias,
-        &y_dims, (int8_t *)(digits_arena + 256));
+        .steps = 8,
+        .extra_count = 0,
+        .edge = 64,
+        .input_zero = -128,
+        .output_zero = -128,
+        .rectified = 1,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = digits_05_stream};
+    return glue_conv_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 1024), digits_arena + 1536);
 }
 
 /* /pool/GlobalAveragePool */
 static arm_cmsis_nn_status layer_06_pool_globalaveragepool(void)
 {
-    const glue_avgpool_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
+    static const glue_pool_params params = {
+        .input = {1, 4, 4, 32},
+        .window = {.w = 4, .h = 4},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 0, .h = 0},
-        .padding_end = {.w = 0, .h = 0},
+        .output_h = 1,
+        .output_w = 1,
         .activation = {.min = -128, .max = 127},
-        .count_include_pad = 0,
+        .input_offset = 128,
+        .output_offset = -128,
         .table_size = 1,
         .multipliers = digits_06_multiplier,
         .shifts = digits_06_shift};
-    const cmsis_nn_dims x_dims = {1, 4, 4, 32};
-    const cmsis_nn_dims window_dims = {1, 4, 4, 1};
-    const cmsis_nn_dims y_dims = {1, 1, 1, 32};
-    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(digits_arena + 256), &window_dims, &y_dims, (int8_t *)(digits_arena + 0));
+    return glue_avgpool_words_s8(&params, (int8_t *)(digits_arena + 1024), (int8_t *)(digits_arena + 0));
 }
 
 /* /dense/Gemm */
 static arm_cmsis_nn_status layer_07_dense_gemm(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_fc_params params = {
-        .input_offset = 128,
-        .filter_offset = 0,
-        .output_offset = 21,
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(digits_07_multiplier), .shift = GLUE_CONST_TABLE(digits_07_shift)};
-    const cmsis_nn_dims x_dims = {1, 1, 1, 32};
-    const cmsis_nn_dims filter_dims = {32, 1, 1, 10};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 10};
-    const cmsis_nn_dims y_dims = {1, 1, 1, 10};
-    return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(digits_arena + 0),
-                                              &filter_dims, digits_07_weights,
-                                              &bias_dims, digits_07_bias,
-                                              &y_dims, (int8_t *)(digits_arena + 32));
+    static const glue_dense_dsp_params params = {
+        .depth = 32,
+        .channels = 10,
+        .extra_count = 0,
+        .output_zero = 21,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = digits_07_stream};
+    return glue_dense_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 96), digits_arena + 32);
 }
 
 /* /Softmax */
 static arm_cmsis_nn_status layer_08_softmax(void)
 {
-    arm_softmax_s8((int8_t *)(digits_arena + 32), 1, 10, 2046000000, 22, -496, (int8_t *)(digits_arena + 0));
+    arm_softmax_s8((int8_t *)(digits_arena + 96), 1, 10, 2046000000, 22, -496, (int8_t *)(digits_arena + 0));
     return ARM_CMSIS_NN_SUCCESS;
 }
 

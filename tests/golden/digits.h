@@ -21,7 +21,7 @@
 
 /* Bytes of the arena; a larger value is allowed, a smaller one does not compile. */
 #ifndef DIGITS_ARENA_BYTES
-#define DIGITS_ARENA_BYTES 2064
+#define DIGITS_ARENA_BYTES 2336
 #endif
 
 #define DIGITS_INPUT_IMAGE_BYTES 64
@@ -44,7 +44,7 @@ int32_t digits_run(void);
 /* Where to write input image: 64 codes. */
 static inline int8_t *digits_input_image(void)
 {
-    return (int8_t *)(digits_arena + 972);
+    return (int8_t *)(digits_arena + 956);
 }
 
 /* Code of a real value of input image, rounded to nearest, saturated (NaN: the largest). */

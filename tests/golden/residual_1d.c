@@ -15,7 +15,7 @@
 #error "residual_1d.c was generated for another cmsis_glue: generate it again"
 #endif
 
-_Static_assert(RESIDUAL_1D_ARENA_BYTES >= 144, "RESIDUAL_1D_ARENA_BYTES must be at least 144");
+_Static_assert(RESIDUAL_1D_ARENA_BYTES >= 240, "RESIDUAL_1D_ARENA_BYTES must be at least 240");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef RESIDUAL_1D_ARENA_ATTRIBUTE
@@ -38,109 +38,95 @@ static arm_cmsis_nn_status layer_00_first(void)
 {
     static const int32_t dims[] = {12, 3};
     static const int32_t steps[] = {1, 12};
-    return glue_strided_copy_s8((int8_t *)(residual_1d_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(residual_1d_arena + 44));
+    return glue_strided_copy_s8((int8_t *)(residual_1d_arena + 0) + 0, dims, steps, 2, 1, (int8_t *)(residual_1d_arena + 36));
 }
 
 /* first */
 static arm_cmsis_nn_status layer_01_first(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_conv_params params = {
-        .input_offset = 1,
-        .output_offset = -128,
+    static const glue_conv_dsp_params params = {
+        .input = {1, 1, 12, 3},
+        .output = {1, 1, 12, 6},
+        .kernel = {.w = 3, .h = 1},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 1, .h = 0},
         .dilation = {.w = 1, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(residual_1d_01_multiplier), .shift = GLUE_CONST_TABLE(residual_1d_01_shift)};
-    const cmsis_nn_dims x_dims = {1, 1, 12, 3};
-    const cmsis_nn_dims filter_dims = {6, 1, 3, 3};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 6};
-    const cmsis_nn_dims y_dims = {1, 1, 12, 6};
-    return arm_convolve_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(residual_1d_arena + 44),
-        &filter_dims, residual_1d_01_weights,
-        &bias_dims, residual_1d_01_bias,
-        &y_dims, (int8_t *)(residual_1d_arena + 0));
+        .steps = 5,
+        .extra_count = 0,
+        .edge = 44,
+        .input_zero = -1,
+        .output_zero = -128,
+        .rectified = 1,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = residual_1d_01_stream};
+    return glue_conv_dsp(&params, (int8_t *)(residual_1d_arena + 36), (int8_t *)(residual_1d_arena + 0), residual_1d_arena + 72);
 }
 
 /* second */
 static arm_cmsis_nn_status layer_02_second(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_conv_params params = {
-        .input_offset = 128,
-        .output_offset = 27,
+    static const glue_conv_dsp_params params = {
+        .input = {1, 1, 12, 6},
+        .output = {1, 1, 12, 6},
+        .kernel = {.w = 3, .h = 1},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 2, .h = 0},
         .dilation = {.w = 2, .h = 1},
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(residual_1d_02_multiplier), .shift = GLUE_CONST_TABLE(residual_1d_02_shift)};
-    const cmsis_nn_dims x_dims = {1, 1, 12, 6};
-    const cmsis_nn_dims filter_dims = {6, 1, 3, 6};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 6};
-    const cmsis_nn_dims y_dims = {1, 1, 12, 6};
-    return arm_convolve_wrapper_s8(
-        &ctx, &params, &quant,
-        &x_dims, (int8_t *)(residual_1d_arena + 0),
-        &filter_dims, residual_1d_02_weights,
-        &bias_dims, residual_1d_02_bias,
-        &y_dims, (int8_t *)(residual_1d_arena + 72));
+        .steps = 9,
+        .extra_count = 0,
+        .edge = 36,
+        .input_zero = -128,
+        .output_zero = 27,
+        .rectified = 0,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = residual_1d_02_stream};
+    return glue_conv_dsp(&params, (int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 72), residual_1d_arena + 144);
 }
 
 /* residual */
 static arm_cmsis_nn_status layer_03_residual(void)
 {
-    return arm_elementwise_add_s8((int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 72),
-                                  128, 1306000000, -2,
-                                  -27, 1073000000, 0, 20,
-                                  (int8_t *)(residual_1d_arena + 0), -128, 2089000000, -18,
-                                  -128, 127, 72);
+    static const glue_add_table_params params = {
+        .factor = 620746,
+        .activation = {.min = -128, .max = 127},
+        .table = residual_1d_03_sums};
+    return glue_add_table_s8(&params, (int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 72),
+                             (int8_t *)(residual_1d_arena + 0), 72);
 }
 
 /* mean */
 static arm_cmsis_nn_status layer_04_mean(void)
 {
-    const glue_avgpool_params params = {
-        .input_offset = 128,
-        .output_offset = -128,
+    static const glue_pool_params params = {
+        .input = {1, 12, 1, 6},
+        .window = {.w = 1, .h = 12},
         .stride = {.w = 1, .h = 1},
         .padding = {.w = 0, .h = 0},
-        .padding_end = {.w = 0, .h = 0},
+        .output_h = 1,
+        .output_w = 1,
         .activation = {.min = -128, .max = 127},
-        .count_include_pad = 0,
+        .input_offset = 128,
+        .output_offset = -128,
         .table_size = 1,
         .multipliers = residual_1d_04_multiplier,
         .shifts = residual_1d_04_shift};
-    const cmsis_nn_dims x_dims = {1, 12, 1, 6};
-    const cmsis_nn_dims window_dims = {1, 12, 1, 1};
-    const cmsis_nn_dims y_dims = {1, 1, 1, 6};
-    return glue_avgpool_s8(&params, &x_dims, (int8_t *)(residual_1d_arena + 0), &window_dims, &y_dims, (int8_t *)(residual_1d_arena + 0));
+    return glue_avgpool_words_s8(&params, (int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 72));
 }
 
 /* dense */
 static arm_cmsis_nn_status layer_05_dense(void)
 {
-    const cmsis_nn_context ctx = {.buf = NULL, .size = 0};
-    const cmsis_nn_fc_params params = {
-        .input_offset = 128,
-        .filter_offset = 0,
-        .output_offset = -96,
-        .activation = {.min = -128, .max = 127}};
-    const cmsis_nn_per_channel_quant_params quant = {
-        .multiplier = GLUE_CONST_TABLE(residual_1d_05_multiplier), .shift = GLUE_CONST_TABLE(residual_1d_05_shift)};
-    const cmsis_nn_dims x_dims = {1, 1, 1, 6};
-    const cmsis_nn_dims filter_dims = {6, 1, 1, 4};
-    const cmsis_nn_dims bias_dims = {1, 1, 1, 4};
-    const cmsis_nn_dims y_dims = {1, 1, 1, 4};
-    return arm_fully_connected_per_channel_s8(&ctx, &params, &quant,
-                                              &x_dims, (int8_t *)(residual_1d_arena + 0),
-                                              &filter_dims, residual_1d_05_weights,
-                                              &bias_dims, residual_1d_05_bias,
-                                              &y_dims, (int8_t *)(residual_1d_arena + 8));
+    static const glue_dense_dsp_params params = {
+        .depth = 6,
+        .channels = 4,
+        .extra_count = 0,
+        .output_zero = -96,
+        .activation = {.min = -128, .max = 127},
+        .extra = NULL,
+        .stream = residual_1d_05_stream};
+    return glue_dense_dsp(&params, (int8_t *)(residual_1d_arena + 72), (int8_t *)(residual_1d_arena + 16), residual_1d_arena + 0);
 }
 
 int32_t residual_1d_run(void)

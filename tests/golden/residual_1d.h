@@ -21,7 +21,7 @@
 
 /* Bytes of the arena; a larger value is allowed, a smaller one does not compile. */
 #ifndef RESIDUAL_1D_ARENA_BYTES
-#define RESIDUAL_1D_ARENA_BYTES 144
+#define RESIDUAL_1D_ARENA_BYTES 240
 #endif
 
 #define RESIDUAL_1D_INPUT_X_BYTES 36
@@ -59,7 +59,7 @@ static inline int8_t residual_1d_quantize_input_x(float value)
 /* Where to read output y: 4 codes, valid until the next run or input. */
 static inline const int8_t *residual_1d_output_y(void)
 {
-    return (const int8_t *)(residual_1d_arena + 8);
+    return (const int8_t *)(residual_1d_arena + 16);
 }
 
 /* Real value of a code of output y. */
