@@ -71,7 +71,7 @@ def test_inspect_json(onnx2mcu, model):
 def test_convert(onnx2mcu, arguments, tmp_path):
     done = onnx2mcu(*arguments())
     assert (done.code, done.err) == (0, "")
-    assert re.search(r"^layer0 +Conv2D +arm_convolve_wrapper_s8 +1x8x8x4 +2,304", done.out, re.M)
+    assert re.search(r"^layer0 +Conv2D +glue_conv_dsp +1x8x8x4 +2,304", done.out, re.M)
     assert re.search(r"^arena [\d,]+ bytes; lower bound [\d,]+ \(optimal\)", done.out, re.M)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
