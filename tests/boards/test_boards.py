@@ -65,7 +65,8 @@ def test_board_has_the_sizes_of_the_part(name):
 
 def test_instruction_sets():
     isas = {name: load_board(name).isa for name in list_boards()}
-    assert isas["raspberry-pi-pico"] is isas["mps2-an385"] is Isa.SCALAR
+    assert isas["raspberry-pi-pico"] is isas["microbit-v1"] is Isa.BASELINE
+    assert isas["mps2-an385"] is Isa.SCALAR
     assert isas["nucleo-f446re"] is isas["nucleo-h743zi"] is isas["nucleo-u575zi"] is Isa.DSP
     assert isas["mps3-an547"] is Isa.MVE
     assert load_board("mps3-an547").alignment == 16
