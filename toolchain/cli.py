@@ -325,16 +325,14 @@ def run(
             output, data, gates, emulator.value, samples, timeout, progress
         )
     page = html.write_report(output, converted.manifest, built, evaluation, emulation)
-    layers = zip(
-        records.convert_record(output, converted.manifest)["layers"],
-        records.compare_record(evaluation, emulation)["layers"],
-        strict=True,
-    )
+    made = records.convert_record(output, converted.manifest)
+    ran = records.compare_record(evaluation, emulation)
+    layers = zip(made["layers"], ran["layers"], strict=True)
     record = {
-        **records.convert_record(output, converted.manifest),
+        **made,
         **records.build_record(built),
-        **records.compare_record(evaluation, emulation),
-        "layers": [{**made, **ran} for made, ran in layers],
+        **ran,
+        "layers": [{**one, **other} for one, other in layers],
         "report": str(page),
     }
     view = table.run_table(converted.manifest, built, evaluation, emulation, page)

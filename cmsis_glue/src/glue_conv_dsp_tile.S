@@ -46,24 +46,8 @@ glue_conv_dsp_tile:
     smlad r6, r0, r3, r6
     smlad r10, r1, r3, r10
     .endr
-.Lloop_end:
-    .if .Lloop_end - .Lloop - STEPS * STEP_BYTES
-    .error "the loop is entered at multiples of STEP_BYTES"
-    .endif
-    ldr r0, [sp, #COLUMN_END]
-    cmp r12, r0
-    bne .Lloop
-    ldr pc, [sp, #FINISH]
-
-    .balign 4
-.Lsums:
-    separate r4, r5
-    separate r6, r7
-    separate r8, r9
-    separate r10, r11
-    ldr r0, [sp, #Y]
-    stm r0, {r4-r11}
-    leave
+    finish_loop STEPS, STEP_BYTES
+    finish_sums
 
     .balign 4
 .Lsigned:

@@ -31,6 +31,8 @@
 #define SUMS 64
 #define FRAME 96
 
+#include "glue_scalar_asm.h"
+
     .syntax unified
     .thumb
 
@@ -49,25 +51,6 @@
     ldrsb   r12, [r2], #1
     mla     r7, r0, r12, r7
     mla     r11, r3, r12, r11
-    .endm
-
-    /* One output from a sum; r2 walks over the numbers, lr over the outputs. */
-    .macro rectified sum
-    ldm     r2!, {r0, r1, r3, r12}
-    smlal   r1, r3, \sum, r0
-    asr     r3, r3, r12
-    ssat    r3, #8, r3
-    strb    r3, [lr], #1
-    .endm
-
-    .macro signed sum
-    ldm     r2!, {r0, r1, r3, r12}
-    lsl     \sum, \sum, #1
-    smlal   r1, r3, \sum, r0
-    add     r3, r3, \sum, asr #31
-    asr     r3, r3, r12
-    ssat    r3, #8, r3
-    strb    r3, [lr], #1
     .endm
 
     .macro outputs kind

@@ -108,4 +108,29 @@
     asr \odd, \odd, #8
 .endm
 
+/* After the last of the unrolled steps, each of which takes the same number of bytes. */
+.macro finish_loop steps, step_bytes
+.Lloop_end:
+    .if .Lloop_end - .Lloop - \steps * \step_bytes
+    .error "the loop is entered at multiples of step_bytes"
+    .endif
+    ldr r0, [sp, #COLUMN_END]
+    cmp r12, r0
+    bne .Lloop
+    ldr pc, [sp, #FINISH]
+.endm
+
+/* Where the sums themselves are wanted. */
+.macro finish_sums
+    .balign 4
+.Lsums:
+    separate r4, r5
+    separate r6, r7
+    separate r8, r9
+    separate r10, r11
+    ldr r0, [sp, #Y]
+    stm r0, {r4-r11}
+    leave
+.endm
+
 #endif /* GLUE_TILE_DSP_ASM_H */

@@ -155,13 +155,13 @@ class Kernel:
     pack: Callable[[Site], Mapping[str, Array]] | None = None
     facts: Callable[[Site], Mapping[str, Any]] = no_facts
 
+    def written_for(self, target: Target) -> bool:
+        """It is portable, or the family is the fast one and the core one of its own."""
+        return self.isas is None or (target.family is Family.FAST and target.isa in self.isas)
+
     def serves(self, site: Site) -> bool:
         """The kernel may be called there."""
-        if self.isas is not None and (
-            site.target.family is not Family.FAST or site.target.isa not in self.isas
-        ):
-            return False
-        return self.when(site)
+        return self.written_for(site.target) and self.when(site)
 
 
 @dataclass(frozen=True, slots=True)

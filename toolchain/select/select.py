@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolchain.errors import InternalError
-from toolchain.ir import Family, Graph, Kernel, Op, Site, Target
+from toolchain.ir import Graph, Kernel, Op, Site, Target
 from toolchain.select.costs import Costs, Optimize, load_costs
 
 
@@ -110,9 +110,9 @@ def _place(op: Op, graph: Graph, target: Target, optimize: Optimize, costs: Cost
     candidates: list[_Candidate] = []
     refused: list[str] = []
     for kernel in op.kernels:
-        if not _written_for(kernel, target):
-            continue
-        if kernel.serves(site):
+        if not kernel.written_for(target):
+            continue  # for other cores or of another family: no alternative worth a word
+        if kernel.when(site):
             candidates.append(_candidate(kernel, site, optimize, costs))
         elif not candidates:
             refused.append(f"{kernel.name}: {condition(kernel)}")
@@ -120,13 +120,6 @@ def _place(op: Op, graph: Graph, target: Target, optimize: Optimize, costs: Cost
         reason = f"no kernel of {type(op).__name__} applies: {refused}"
         raise InternalError("select", op.name, reason)
     return _Place(site, tuple(candidates), tuple(refused))
-
-
-def _written_for(kernel: Kernel, target: Target) -> bool:
-    """A kernel for other cores or of another family is no alternative worth a word."""
-    if kernel.isas is None:
-        return True
-    return target.family is Family.FAST and target.isa in kernel.isas
 
 
 def _candidate(kernel: Kernel, site: Site, optimize: Optimize, costs: Costs) -> _Candidate:
