@@ -1,16 +1,27 @@
 """Random layers against their oracle: generated C on the host, and firmware in the emulator."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
 from tests.firmware.test_operators import _compare, _instance, _joined
 from tests.ops.host import HostModel, codes_of, simulate
-from toolchain.ir import Array, Example, Graph, Target
+from toolchain.ir import Array, Example, Graph, Op, Target
+from toolchain.select.costs import Cost
 
 Maker = Callable[[np.random.Generator], Example]
+
+
+def leave_fast_kernels(monkeypatch: pytest.MonkeyPatch, *operators: type[Op]) -> None:
+    """Take the preferred kernel for the instruction set, whatever the predicted costs say."""
+    monkeypatch.setattr(Cost, "predict", lambda *_: 0)
+    for operator in operators:
+        fast = tuple(kernel for kernel in operator.kernels if kernel.isas is not None)
+        monkeypatch.setattr(operator, "kernels", fast)
 
 
 def normal(rng: np.random.Generator, *shape: int) -> Array:
@@ -25,20 +36,43 @@ def clip(rng: np.random.Generator) -> tuple[float | None, float | None]:
     return low, high
 
 
-def instances(make: Maker, seeds: Sequence[int]) -> tuple[list[Graph], list[list[dict]]]:
-    """Quantised graphs and float samples."""
+def instances(
+    make: Maker, seeds: Iterable[int], *, extreme_weights: bool = False
+) -> tuple[list[Graph], list[list[dict]]]:
+    """Quantised graphs and float samples.
+
+    Args:
+        make: Makes one layer.
+        seeds: One layer each.
+        extreme_weights: Every fifth layer gets weights that other quantisers may choose.
+    """
     graphs, floats = [], []
     for seed in seeds:
         rng = np.random.default_rng(seed)
         graph, samples = _instance(make(rng), rng, f"s{seed}_")
-        graphs.append(graph)
+        extreme = extreme_weights and seed % 5 == 0
+        graphs.append(_with_extreme_weights(graph, rng) if extreme else graph)
         floats.append(samples)
     return graphs, floats
 
 
-def check_on_host(make: Maker, seeds: Sequence[int], target: Target, folder: Path) -> None:
+def _with_extreme_weights(graph: Graph, rng: np.random.Generator) -> Graph:
+    """The same graph with many weights of -128 and 127."""
+    name = graph.ops[0].inputs[1]
+    codes = rng.choice(np.array([-128, 127, -128, 1], np.int8), graph.constants[name].shape)
+    return replace(graph, constants={**graph.constants, name: codes})
+
+
+def check_on_host(
+    make: Maker,
+    seeds: Iterable[int],
+    target: Target,
+    folder: Path,
+    *,
+    extreme_weights: bool = False,
+) -> HostModel:
     """Calibrated samples, random codes and extreme codes through the C forms."""
-    graphs, floats = instances(make, seeds)
+    graphs, floats = instances(make, seeds, extreme_weights=extreme_weights)
     graph = _joined(graphs)
     model = HostModel(graph, target, folder)
     rng = np.random.default_rng(1)
@@ -54,10 +88,13 @@ def check_on_host(make: Maker, seeds: Sequence[int], target: Target, folder: Pat
         expected, got = simulate(graph, sample), model.run(sample)
         for y in graph.outputs:
             np.testing.assert_array_equal(got[y], expected[y], err_msg=f"{y} {graph.types[y]}")
+    return model
 
 
-def check_in_emulator(make: Maker, seeds: Sequence[int], board: str, folder: Path) -> set[str]:
+def check_in_emulator(
+    make: Maker, seeds: Iterable[int], board: str, folder: Path, *, extreme_weights: bool = False
+) -> set[str]:
     """Calibrated and random codes, with canaries; returns the kernels taken."""
-    graphs, floats = instances(make, seeds)
+    graphs, floats = instances(make, seeds, extreme_weights=extreme_weights)
     choices = _compare(graphs, floats, board, folder)
     return {choice.kernel.name for choice in choices.values()}

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fast.mve import form, run_layers  # noqa: F401 - a fixture
+from tests.fast.mve import run_layers
 from toolchain.ir import Example, Site
 from toolchain.ops._examples import clip_bounds, normal, size
 from toolchain.ops._windows import Window

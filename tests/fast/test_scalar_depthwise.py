@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fast.scalar import check_in_emulator, check_on_host, clip, leave_fast_kernels, normal
+from tests.fast.oracle import check_in_emulator, check_on_host, clip, leave_fast_kernels, normal
 from toolchain.board import Isa
 from toolchain.ir import Example, Target
 from toolchain.ops._windows import Window
@@ -64,17 +64,17 @@ def _fast_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("what", MAKERS)
 @pytest.mark.parametrize("first", [0, 30])
 def test_c_forms_equal_their_oracles(what: str, isa: Isa, first: int, tmp_path: Path) -> None:
-    check_on_host(MAKERS[what], range(first, first + 30), Target(isa), tmp_path)
+    check_on_host(
+        MAKERS[what], range(first, first + 30), Target(isa), tmp_path, extreme_weights=True
+    )
 
 
 @pytest.mark.emulator
-@pytest.mark.parametrize("flags", ["", "-DGLUE_NO_ASM"], ids=["assembly", "c"])
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("core", BOARDS)
 @pytest.mark.parametrize("what", MAKERS)
-def test_firmware_equals_its_oracle(
-    what: str, core: str, flags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CFLAGS", flags)
-    monkeypatch.setenv("ASMFLAGS", flags)
-    kernels = check_in_emulator(MAKERS[what], range(60, 110), BOARDS[core], tmp_path / "p")
+def test_firmware_equals_its_oracle(what: str, core: str, tmp_path: Path) -> None:
+    kernels = check_in_emulator(
+        MAKERS[what], range(60, 110), BOARDS[core], tmp_path / "p", extreme_weights=True
+    )
     assert kernels <= KERNELS[core]
