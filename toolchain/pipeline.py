@@ -452,7 +452,8 @@ def compare(
         progress=lambda done, total: progress("compare", done, total),
     )
     if evaluation.comparison.bit_exact is False:
-        found = _trace(project, graph, codes, run, emulator, timeout_s)
+        sample = first_sample(evaluation.codes, run.codes)
+        found = _trace(project, graph, sample, codes[sample], emulator, timeout_s)
         evaluation = replace(evaluation, comparison=evaluation.comparison.explained(found))
     return evaluation, run
 
@@ -460,17 +461,14 @@ def compare(
 def _trace(
     project: Project,
     graph: Graph,
-    codes: list[dict[str, Array]],
-    run: Emulation,
+    sample: int,
+    codes: dict[str, Array],
     emulator: Kind,
     timeout_s: float,
 ) -> str:
-    """Run the first sample that differs again and dump every layer."""
-    sample = first_sample(graph, codes, run.codes)
-    if sample is None:
-        return "the outputs are not those of the graph"
-    (result, *_) = _runs(project, graph, [codes[sample]], emulator, timeout_s, dump_samples=1)
-    found = first_difference(graph, sample, codes[sample], result.dumps[0])
+    """Run a sample that differs once more and dump every layer."""
+    (result, *_) = _runs(project, graph, [codes], emulator, timeout_s, dump_samples=1)
+    found = first_difference(graph, sample, codes, result.dumps[0])
     return f"first difference: {found}" if found else "no layer differs when run once more"
 
 

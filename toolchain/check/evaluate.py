@@ -1,7 +1,7 @@
 """The integer model over a data set, layer by layer against the float model."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from onnx import ModelProto
@@ -23,11 +23,13 @@ class Evaluation:
     Args:
         comparison: Against the float model (and the firmware, when its codes were given).
         layers: SQNR in dB of every layer, in order of execution.
+        codes: Output codes [N, ...] of the integer model, by output.
         notes: What looks doubtful about the data.
     """
 
     comparison: Comparison
     layers: tuple[tuple[str, float], ...]
+    codes: Mapping[str, Array] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -84,7 +86,10 @@ def evaluate(
     )
     ordered = dict.fromkeys(names[y] for y in layers)
     return Evaluation(
-        comparison, tuple((n, errors.sqnr_db(n)) for n in ordered), tuple(samples.warnings)
+        comparison,
+        tuple((n, errors.sqnr_db(n)) for n in ordered),
+        outputs_codes,
+        tuple(samples.warnings),
     )
 
 

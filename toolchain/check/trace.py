@@ -38,21 +38,18 @@ class Difference:
         )
 
 
-def first_sample(
-    graph: Graph, codes: Sequence[Mapping[str, Array]], firmware: Mapping[str, Array]
-) -> int | None:
-    """The first sample whose outputs are not the integer model's.
+def first_sample(expected: Mapping[str, Array], firmware: Mapping[str, Array]) -> int:
+    """The first sample of which an output differs; there must be one.
 
     Args:
-        graph: The integer graph.
-        codes: Input codes of every sample.
-        firmware: Output codes [N, ...] of the firmware.
+        expected: Output codes [N, ...] of the integer model.
+        firmware: Those of the firmware.
     """
-    for index, sample in enumerate(codes):
-        values = simulate(graph, dict(sample))
-        if any(not np.array_equal(values[y].ravel(), firmware[y][index].ravel()) for y in firmware):
-            return index
-    return None
+    return min(
+        int(wrong[0])
+        for y, codes in expected.items()
+        if len(wrong := np.flatnonzero((codes != firmware[y]).reshape(len(codes), -1).any(axis=1)))
+    )
 
 
 def first_difference(
