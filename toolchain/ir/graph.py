@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar, cast
 
 from toolchain.ir.op import Array, Op
 from toolchain.ir.tensor import Origin, TensorType
+
+_Table = TypeVar("_Table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +34,35 @@ class Graph:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     origins: Mapping[str, Origin] = field(default_factory=dict)
+    _tables: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def producers(self) -> dict[str, Op]:
+    def producers(self) -> Mapping[str, Op]:
         """Operator that writes each tensor."""
-        return {y: op for op in self.ops for y in op.outputs}
+        return self._kept("producers", lambda: {y: op for op in self.ops for y in op.outputs})
 
-    def consumers(self) -> dict[str, list[Op]]:
+    def consumers(self) -> Mapping[str, list[Op]]:
         """Operators that read each tensor, in order, one entry per operator."""
+        return self._kept("consumers", self._consumers)
+
+    def uses(self) -> Mapping[str, int]:
+        """How often each tensor is read, being a graph output included; 0 for unknown names."""
+        return self._kept(
+            "uses",
+            lambda: Counter([x for op in self.ops for x in op.inputs] + list(self.outputs)),
+        )
+
+    def _consumers(self) -> dict[str, list[Op]]:
         readers: dict[str, list[Op]] = {}
         for op in self.ops:
             for x in dict.fromkeys(op.inputs):
                 readers.setdefault(x, []).append(op)
         return readers
 
-    def uses(self) -> Counter[str]:
-        """How often each tensor is read, being a graph output included."""
-        counts = Counter(x for op in self.ops for x in op.inputs)
-        counts.update(self.outputs)
-        return counts
+    def _kept(self, name: str, make: Callable[[], _Table]) -> _Table:
+        """What follows from the operators is computed once: rewrites ask for every operator."""
+        if name not in self._tables:
+            self._tables[name] = make()
+        return cast(_Table, self._tables[name])
 
     def is_constant(self, name: str) -> bool:
         """Whether the tensor's value is known."""

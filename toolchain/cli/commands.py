@@ -1,0 +1,236 @@
+"""The commands: they parse, call, print; no logic."""
+
+import shlex
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolchain import pipeline
+from toolchain.board import list_boards, load_board
+from toolchain.check.compare import Comparison
+from toolchain.cli.conversion import Conversion, with_conversion
+from toolchain.cli.options import (
+    AGREEMENT,
+    BOARD,
+    DATA,
+    DROP,
+    EMULATOR,
+    JSON,
+    MODEL,
+    OUT,
+    PROJECT,
+    SAMPLES,
+    SHAPE,
+    SQNR,
+    TIMEOUT,
+    Engine,
+)
+from toolchain.cli.values import gates_of, shapes_of
+from toolchain.errors import GateFailed
+from toolchain.project import Project
+from toolchain.report import html, profiles, records, support, table
+from toolchain.report.terminal import progress_bars, show
+from toolchain.run.doctor import doctor as installed
+from toolchain.run.flash import flash_command
+
+app = typer.Typer(
+    name="onnx2mcu",
+    help="ONNX models as verified int8 firmware for Arm Cortex-M microcontrollers.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _require(comparison: Comparison) -> None:
+    if comparison.passed:
+        return
+    exact = comparison.bit_exact is not False
+    raise GateFailed(
+        "compare",
+        "",
+        "; ".join(comparison.reasons),
+        "other calibration data or another --calibration may help; so may a wider model"
+        if exact
+        else "the generated code is wrong: please report it with the model",
+    )
+
+
+@app.command()
+def inspect(
+    model: MODEL,
+    board: Annotated[str | None, typer.Option("--board", help="Does it fit this board?")] = None,
+    shape: SHAPE = [],  # noqa: B006 - typer copies it
+    as_json: JSON = False,
+) -> None:
+    """Show layers, shapes, MACs, bytes, and whether the model fits, without any data."""
+    seen = pipeline.inspect(model, board, shapes_of(shape))
+    show(as_json, records.inspect_record(seen), table.inspect_table(seen))
+
+
+@app.command()
+@with_conversion
+def convert(
+    *,
+    model: MODEL,
+    board: BOARD,
+    output: OUT,
+    conversion: Conversion,
+    samples: SAMPLES = None,
+    min_agreement: AGREEMENT = None,
+    min_sqnr: SQNR = None,
+    max_drop: DROP = None,
+    as_json: JSON = False,
+) -> None:
+    """Convert an ONNX model to a C project for a board."""
+    options = conversion.options(gates_of(min_agreement, min_sqnr, max_drop), samples)
+    with progress_bars() as progress:
+        project = pipeline.convert(model, conversion.calib, board, output, options, progress)
+    manifest = project.manifest
+    show(as_json, records.convert_record(output, manifest), table.convert_table(manifest))
+
+
+@app.command()
+def build(project: PROJECT, as_json: JSON = False) -> None:
+    """Compile a project; show flash, RAM and stack against the board."""
+    built = pipeline.build(project)
+    show(as_json, records.build_record(built), table.build_table(built))
+
+
+@app.command()
+def emulate(
+    project: PROJECT,
+    data: Annotated[Path | None, typer.Option("--data", help="Samples to run.")] = None,
+    emulator: EMULATOR = Engine.AUTO,
+    samples: SAMPLES = None,
+    timeout: TIMEOUT = 600.0,
+    as_json: JSON = False,
+) -> None:
+    """Run the firmware in an emulator; show executed instructions per layer."""
+    run = pipeline.emulate(project, data, emulator.value, samples, timeout)
+    show(as_json, records.emulate_record(run), table.profile_table(Project(project).manifest, run))
+
+
+@app.command()
+def profile(
+    project: PROJECT,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="Another project to compare with.")
+    ] = None,
+    emulator: EMULATOR = Engine.AUTO,
+    timeout: TIMEOUT = 600.0,
+    as_json: JSON = False,
+) -> None:
+    """Show per layer: instructions, MACs, bytes moved, and what a faster layer would gain."""
+    seen = pipeline.profile(project, against, emulator.value, timeout)
+    show(as_json, profiles.profile_record(seen), profiles.profile_table(seen))
+
+
+@app.command()
+def compare(
+    project: PROJECT,
+    data: DATA,
+    emulator: EMULATOR = Engine.AUTO,
+    samples: SAMPLES = None,
+    min_agreement: AGREEMENT = None,
+    min_sqnr: SQNR = None,
+    max_drop: DROP = None,
+    timeout: TIMEOUT = 600.0,
+    as_json: JSON = False,
+) -> None:
+    """Compare the emulated firmware with the integer model and with the float reference."""
+    gates = gates_of(min_agreement, min_sqnr, max_drop)
+    with progress_bars() as progress:
+        evaluation, run = pipeline.compare(
+            project, data, gates, emulator.value, samples, timeout, progress
+        )
+    show(as_json, records.compare_record(evaluation, run), table.compare_table(evaluation))
+    _require(evaluation.comparison)
+
+
+@app.command()
+@with_conversion
+def run(
+    *,
+    model: MODEL,
+    board: BOARD,
+    output: OUT,
+    data: DATA,
+    conversion: Conversion,
+    samples: SAMPLES = None,
+    emulator: EMULATOR = Engine.AUTO,
+    min_agreement: AGREEMENT = None,
+    min_sqnr: SQNR = None,
+    max_drop: DROP = None,
+    timeout: TIMEOUT = 600.0,
+    as_json: JSON = False,
+) -> None:
+    """Convert, build, emulate, compare, and write report.html: the whole corridor."""
+    gates = gates_of(min_agreement, min_sqnr, max_drop)
+    with progress_bars() as progress:
+        pipeline.require_ready(board, data, emulator.value)
+        converted = pipeline.convert(
+            model, conversion.calib, board, output, conversion.options(), progress
+        )
+        built = pipeline.build(output)
+        evaluation, emulation = pipeline.compare(
+            output, data, gates, emulator.value, samples, timeout, progress
+        )
+    page = html.write_report(output, converted.manifest, built, evaluation, emulation)
+    made = records.convert_record(output, converted.manifest)
+    ran = records.compare_record(evaluation, emulation)
+    layers = zip(made["layers"], ran["layers"], strict=True)
+    record = {
+        **made,
+        **records.build_record(built),
+        **ran,
+        "layers": [{**one, **other} for one, other in layers],
+        "report": str(page),
+    }
+    view = table.run_table(converted.manifest, built, evaluation, emulation, page)
+    show(as_json, record, view)
+    _require(evaluation.comparison)
+
+
+@app.command()
+def flash(
+    project: PROJECT,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command only.")] = False,
+) -> None:
+    """Write the firmware to the real board through pyOCD."""
+    built = pipeline.build(project)
+    command = flash_command(built.programs.firmware, built.board, dry_run=dry_run)
+    print(shlex.join(command))
+    if not dry_run:
+        raise typer.Exit(subprocess.run(command, check=False).returncode)
+
+
+@app.command()
+def boards(as_json: JSON = False) -> None:
+    """List the boards with their memory."""
+    known = [load_board(name) for name in list_boards()]
+    show(as_json, {"boards": records.board_records(known)}, table.board_table(known))
+
+
+@app.command()
+def ops(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """List the ONNX operators that are supported."""
+    if markdown:
+        print(support.operator_markdown(), end="")
+        return
+    show(as_json, {"operators": support.operator_records()}, table.operator_table())
+
+
+@app.command()
+def doctor(as_json: JSON = False) -> None:
+    """Say what is installed, what is missing, and the command that installs it."""
+    checks = installed()
+    record = {"checks": [asdict(check) for check in checks]}
+    show(as_json, record, table.doctor_table(checks))
+    raise typer.Exit(0 if all(check.ok or not check.needed for check in checks) else 1)

@@ -1,0 +1,87 @@
+"""The options of a conversion, for the commands that convert."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from typing import Any, get_type_hints
+
+from toolchain.check.compare import Gates
+from toolchain.cli import options as option
+from toolchain.cli.values import shapes_of
+from toolchain.options import ConvertOptions
+from toolchain.select import Optimize
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What `convert` and `run` are told about the conversion; a field is an option."""
+
+    calib: option.CALIB = None
+    calibration: option.METHOD = option.Calibration.MINMAX
+    percentile: option.PERCENTILE = 99.99
+    pixel_scale: option.SCALE = 1.0
+    shape: option.SHAPE = field(default_factory=list)
+    outputs: option.OUTPUTS = field(default_factory=list)
+    prefix: option.PREFIX = ""
+    kernels: option.KERNELS = None
+    cmsis_nn_dir: option.ARM = None
+    optimize: option.OPTIMIZE = Optimize.SPEED
+    stack: option.STACK = 2048
+    keep_inputs: option.KEEP = False
+    no_prune: option.NO_PRUNE = False
+    force: option.FORCE = False
+
+    def options(self, gates: Gates | None = None, max_samples: int | None = None) -> ConvertOptions:
+        """The same as the pipeline takes it, with the gates on the calibration data."""
+        return ConvertOptions(
+            method=self.calibration.value,
+            percentile=self.percentile,
+            max_samples=max_samples,
+            pixel_scale=self.pixel_scale,
+            shapes=shapes_of(self.shape),
+            outputs=tuple(self.outputs),
+            prefix=self.prefix,
+            kernels=self.kernels,
+            cmsis_nn_dir=self.cmsis_nn_dir,
+            stack_bytes=self.stack,
+            keep_inputs=self.keep_inputs,
+            gates=gates,
+            force=self.force,
+            prune=not self.no_prune,
+            optimize=self.optimize,
+        )
+
+
+def with_conversion(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter `conversion` is spelled out as one option per field.
+
+    Typer reads the options from the signature, which therefore names them all.
+    """
+    own = get_type_hints(command, include_extras=True)
+    shared = get_type_hints(Conversion, include_extras=True)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name == "conversion":
+            parameters.extend(
+                inspect.Parameter(
+                    f.name,
+                    kind,
+                    default=[] if f.default_factory is list else f.default,
+                    annotation=shared[f.name],
+                )
+                for f in fields(Conversion)
+            )
+        else:
+            parameters.append(parameter.replace(kind=kind, annotation=own[name]))
+
+    @wraps(command)
+    def spelled_out(**values: Any) -> None:
+        made = Conversion(**{f.name: values.pop(f.name) for f in fields(Conversion)})
+        command(conversion=made, **values)
+
+    del spelled_out.__wrapped__
+    spelled_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    spelled_out.__annotations__ = {p.name: p.annotation for p in parameters}
+    return spelled_out

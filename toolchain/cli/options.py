@@ -1,0 +1,97 @@
+"""The options of the commands: names, help texts, and the values they take."""
+
+from enum import StrEnum
+from math import isfinite
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolchain.ir import Family
+from toolchain.select import Optimize
+
+MODEL = Annotated[Path, typer.Argument(help="ONNX file.", show_default=False)]
+NO_PRUNE = Annotated[bool, typer.Option("--no-prune", help="Keep dead channels.")]
+PROJECT = Annotated[Path, typer.Argument(help="Folder that convert wrote.", show_default=False)]
+CALIB = Annotated[
+    Path | None, typer.Option("--calib", help="Calibration data; quantised models need none.")
+]
+DATA = Annotated[Path, typer.Option("--data", help="Samples: .npz, .npy or a folder.")]
+BOARD = Annotated[str, typer.Option("--board", help="Board name or board file.")]
+OUT = Annotated[Path, typer.Option("-o", "--output", help="Folder of the project.")]
+SHAPE = Annotated[
+    list[str], typer.Option("--shape", help="NAME=1,3,96,96 for symbolic dimensions; repeatable.")
+]
+JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+FORCE = Annotated[bool, typer.Option("--force", help="Replace an earlier project.")]
+PREFIX = Annotated[str, typer.Option("--prefix", help="Prefix of files and symbols.")]
+OUTPUTS = Annotated[list[str], typer.Option("--outputs", help="Output to keep; repeatable.")]
+
+
+def _finite(value: float | None) -> float | None:
+    """Option values that are numbers: "nan" and "inf" pass every comparison or none."""
+    if value is not None and not isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number to compute with.")
+    return value
+
+
+SAMPLES = Annotated[int | None, typer.Option("--samples", help="Use at most so many.", min=1)]
+PERCENTILE = Annotated[
+    float, typer.Option(help="Share of values to keep, in percent.", callback=_finite)
+]
+SCALE = Annotated[
+    float,
+    typer.Option("--pixel-scale", help="Value of one step of 8-bit pixels.", callback=_finite),
+]
+STACK = Annotated[int, typer.Option("--stack", help="Bytes of stack to reserve.")]
+KEEP = Annotated[bool, typer.Option("--keep-inputs", help="Inputs survive a run.")]
+KERNELS = Annotated[
+    Family | None,
+    typer.Option("--kernels", help="Whose kernels to call; fast, or cmsis-nn with --cmsis-nn-dir."),
+]
+OPTIMIZE = Annotated[
+    Optimize, typer.Option("--optimize", help="Fewest instructions, or least code.")
+]
+ARM = Annotated[
+    Path | None,
+    typer.Option("--cmsis-nn-dir", envvar="CMSIS_NN_DIR", help="Arm's CMSIS-NN, to link it."),
+]
+TIMEOUT = Annotated[
+    float,
+    typer.Option("--timeout", help="Seconds the emulator may take.", min=0.01, callback=_finite),
+]
+AGREEMENT = Annotated[
+    float | None,
+    typer.Option(
+        help="Gate: share of equal top-1 classes, 0 to 1.", min=0, max=1, callback=_finite
+    ),
+]
+SQNR = Annotated[
+    float | None, typer.Option(help="Gate: signal to quantisation noise, dB.", callback=_finite)
+]
+DROP = Annotated[
+    float | None,
+    typer.Option(help="Gate: accuracy that may be lost, in points.", min=0, callback=_finite),
+]
+
+
+class Calibration(StrEnum):
+    """How ranges follow from the data."""
+
+    MINMAX = "minmax"
+    PERCENTILE = "percentile"
+    ENTROPY = "entropy"
+
+
+class Engine(StrEnum):
+    """Which emulator runs the firmware."""
+
+    AUTO = "auto"
+    ALL = "all"
+    RENODE = "renode"
+    QEMU = "qemu"
+    UNICORN = "unicorn"
+
+
+METHOD = Annotated[Calibration, typer.Option("--calibration", help="How ranges are chosen.")]
+EMULATOR = Annotated[Engine, typer.Option("--emulator", help="Which engine runs the firmware.")]

@@ -1,0 +1,20 @@
+"""The corridor: the only package that knows every room."""
+
+from toolchain.pipeline.comparison import compare
+from toolchain.pipeline.conversion import convert, tool_version
+from toolchain.pipeline.emulation import build, emulate, require_ready
+from toolchain.pipeline.inspection import inspect
+from toolchain.pipeline.profiling import profile
+from toolchain.pipeline.samples import input_specs
+
+__all__ = [
+    "build",
+    "compare",
+    "convert",
+    "emulate",
+    "input_specs",
+    "inspect",
+    "profile",
+    "require_ready",
+    "tool_version",
+]

@@ -1,0 +1,190 @@
+"""From a model file to a project folder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+from onnx import ModelProto
+
+from toolchain import passes
+from toolchain.board import load_board
+from toolchain.check.compare import Gates
+from toolchain.check.evaluate import evaluate, input_codes
+from toolchain.emit import identifier, write_code, write_firmware, write_model
+from toolchain.errors import GateFailed, InputRefused
+from toolchain.frontend.load import load_model
+from toolchain.frontend.read import read
+from toolchain.frontend.samples import Samples, load_samples
+from toolchain.frontend.session import FloatSession
+from toolchain.ir import Array, Graph, Stage, Target, verify
+from toolchain.options import ConvertOptions, Progress, silent
+from toolchain.pipeline.samples import require_single_samples
+from toolchain.plan import Plan, check_plan, plan_memory, require_fit, schedule
+from toolchain.project import (
+    Project,
+    Source,
+    firmware_of,
+    manifest_of,
+    write_records,
+    written_aside,
+)
+from toolchain.quant.calibrate import Range, calibrate
+from toolchain.quant.prune import Pruned, prune
+from toolchain.quant.quantize import calibrated_tensors, quantize
+from toolchain.select import Choice, select_kernels
+
+STORED_SAMPLES = 16
+
+
+def convert(
+    model_path: Path,
+    calib: Path | None,
+    board_name: str,
+    directory: Path,
+    options: ConvertOptions | None = None,
+    progress: Progress = silent,
+) -> Project:
+    """Convert an ONNX model to a C project.
+
+    Args:
+        model_path: ONNX file.
+        calib: Calibration data (see load_samples); None for a quantised model, which states its
+            own scales.
+        board_name: Name of a board, or a board file.
+        directory: Output folder; written aside and renamed when complete.
+        options: Choices; the defaults suit most.
+        progress: Told about long work.
+
+    Raises:
+        InputRefused: The model, the data, the board or the folder cannot be used.
+        GateFailed: The integer model misses a gate; nothing was written.
+    """
+    options = options or ConvertOptions()
+    board = load_board(board_name)
+    with written_aside(directory, force=options.force) as aside:
+        model = load_model(model_path)
+        imported = read(model, model_path.stem, options.shapes, options.outputs)
+        require_single_samples(imported)
+        graph = passes.run(imported.graph)
+        samples = None
+        if calib is not None:
+            samples = load_samples(
+                calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
+            )
+        target = Target(board.isa, options.family)
+        planned = _integers(graph, model, samples, target, options, progress)
+        require_fit(planned.graph, planned.plan, board, options.stack_bytes)
+        if options.gates is not None:
+            if samples is None:
+                raise InputRefused("convert", "", "gates need calibration data", "give --calib")
+            _require(model, planned.graph, samples, options.gates, progress)
+        prefix = identifier(options.prefix or model_path.stem)
+        code = write_code(planned.graph, planned.choices, planned.plan, target, prefix)
+        source = Source(
+            model_path.name,
+            sha256(model_path.read_bytes()).hexdigest(),
+            tool_version(),
+            board,
+            options.family,
+            options.method,
+            0 if samples is None else len(samples),
+            options.stack_bytes,
+            options.shapes,
+            options.pixel_scale,
+            (*imported.notes, *(samples.warnings if samples else ()), *planned.notes),
+            planned.warnings,
+        )
+        write_model(aside, code, source.facts())
+        write_firmware(
+            aside,
+            firmware_of(code),
+            board,
+            options.cmsis_nn_dir,
+            options.stack_bytes,
+            optimize=options.optimize,
+        )
+        first = _first_codes(code.graph, samples)
+        write_records(aside, model, code.graph, manifest_of(code, source), first)
+    return Project(directory)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A quantised graph with its kernels and its memory."""
+
+    graph: Graph
+    choices: Mapping[str, Choice]
+    plan: Plan
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]]:
+    """Codes of the first samples; random ones, always the same, when there are none."""
+    if samples is not None:
+        return [input_codes(graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)]
+    rng = np.random.default_rng(0)
+    return [
+        {x: rng.integers(-128, 128, graph.types[x].shape, np.int8) for x in graph.inputs}
+        for _ in range(STORED_SAMPLES)
+    ]
+
+
+def _integers(
+    graph: Graph,
+    model: ModelProto,
+    samples: Samples | None,
+    target: Target,
+    options: ConvertOptions,
+    progress: Progress,
+) -> _Planned:
+    """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
+    tensors = calibrated_tensors(graph)
+    ranges: dict[str, Range] = {}
+    if samples is not None and tensors:
+        if samples.codes:
+            raise InputRefused(
+                "calibrate", "", "the calibration data are int8 codes", "give real values"
+            )
+        ranges = calibrate(
+            FloatSession(model, tensors),
+            samples,
+            tensors,
+            options.method,
+            options.percentile,
+            lambda done, total: progress("calibrate", done, total),
+        )
+    quantized = quantize(graph, ranges)
+    pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
+    notes = [f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped]
+    graph = verify(pruned.graph, Stage.QUANTIZED)
+    choices = select_kernels(graph, target, options.optimize)
+    ordered = schedule(graph, choices, target.alignment, options.keep_inputs)
+    plan = plan_memory(ordered, choices, target.alignment, options.keep_inputs)
+    check_plan(ordered, choices, plan, target.alignment)
+    return _Planned(ordered, choices, plan, tuple(notes), quantized.warnings)
+
+
+def _require(
+    model: ModelProto, graph: Graph, samples: Samples, gates: Gates, progress: Progress
+) -> None:
+    verdict = evaluate(
+        model,
+        graph,
+        samples,
+        gates=gates,
+        progress=lambda done, total: progress("check gates", done, total),
+    ).comparison
+    if not verdict.passed:
+        raise GateFailed("convert", "", "; ".join(verdict.reasons), "nothing was written")
+
+
+def tool_version() -> str:
+    """Version of the installed tool."""
+    try:
+        return version("onnx2mcu")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,138 @@
+"""Projects are built and their firmware is run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from toolchain.board import load_board
+from toolchain.check.evaluate import input_codes
+from toolchain.errors import InputRefused
+from toolchain.ir import Array, Graph
+from toolchain.pipeline.samples import load_data
+from toolchain.project import Project
+from toolchain.results import Built, Emulation
+from toolchain.run import (
+    Elf,
+    Kind,
+    RunRequest,
+    RunResult,
+    choose,
+    require_agreement,
+    require_tools,
+)
+from toolchain.run import build as build_project
+
+
+def build(directory: Path) -> Built:
+    """Compile a project for its board and for the emulator.
+
+    Raises:
+        InputRefused: There is no project, or no compiler.
+        RunFailed: It does not compile, or does not fit.
+    """
+    board = load_board(Project(directory).manifest.board)
+    programs = build_project(directory, board)
+    return Built(programs, Elf(programs.firmware).sizes, board)
+
+
+def require_ready(board_name: str, data: Path, emulator: Kind = "auto") -> None:
+    """Refuse now what building and comparing would refuse after a conversion.
+
+    Raises:
+        InputRefused: An unknown board, a missing tool, emulator or data file.
+    """
+    require_tools()
+    choose(emulator, load_board(board_name))
+    if not data.exists():
+        raise InputRefused("compare", str(data), "there is no such file or folder", "see --data")
+
+
+def emulate(
+    directory: Path,
+    data: Path | None = None,
+    emulator: Kind = "auto",
+    max_samples: int | None = None,
+    timeout_s: float = 600.0,
+) -> Emulation:
+    """Build a project and run its firmware on every sample, in one boot.
+
+    Args:
+        directory: The project.
+        data: Samples; None takes the few that `convert` stored.
+        emulator: "auto", "renode", "qemu", "unicorn", or "all", which must agree.
+        max_samples: Run at most so many.
+        timeout_s: Wall time limit of the emulator.
+
+    Raises:
+        InputRefused: No project, no such data, no emulator.
+        RunFailed: The firmware crashed, hung, or a kernel refused its arguments; or engines
+            disagree.
+    """
+    project = Project(directory)
+    graph = project.graph()
+    if data is None:
+        samples = project.samples()[:max_samples]
+    else:
+        source = load_data(project, data, max_samples, "emulate")
+        samples = [input_codes(graph, sample) for sample in source]
+    return run_codes(project, graph, samples, emulator, timeout_s)
+
+
+def run_codes(
+    project: Project,
+    graph: Graph,
+    samples: list[dict[str, Array]],
+    emulator: Kind,
+    timeout_s: float,
+) -> Emulation:
+    """Run a project's firmware on input codes; outputs.npz in its folder holds the results."""
+    results = run_engines(project, graph, samples, emulator, timeout_s)
+    names = [layer.name for layer in project.manifest.layers]
+    require_agreement(results, names)
+    result = results[0]
+    codes = _split_outputs(graph, result.outputs)
+    path = project.directory / "outputs.npz"
+    np.savez_compressed(path, **codes)  # type: ignore[arg-type]
+    per_layer = result.instructions.mean(axis=0)
+    return Emulation(
+        result.emulator,
+        result.core,
+        len(samples),
+        round(float(per_layer.sum())),
+        result.stack_bytes,
+        tuple((n, round(float(c))) for n, c in zip(names, per_layer, strict=True)),
+        path,
+        codes,
+        tuple(other.emulator for other in results[1:]),
+    )
+
+
+def run_engines(
+    project: Project,
+    graph: Graph,
+    samples: list[dict[str, Array]],
+    emulator: Kind,
+    timeout_s: float,
+    dump_samples: int = 0,
+) -> list[RunResult]:
+    """Build the project and run it on every engine that was asked for."""
+    board, model = load_board(project.manifest.board), project.manifest.firmware
+    engines = choose(emulator, board)
+    built = build_project(project.directory, board)
+    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
+    return [
+        engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
+        for engine in engines
+    ]
+
+
+def _split_outputs(graph: Graph, outputs: Sequence[bytes]) -> dict[str, Array]:
+    """Bytes of all outputs, sample after sample, as one array [N, ...] per output."""
+    rows = np.frombuffer(b"".join(outputs), np.int8).reshape(len(outputs), -1)
+    codes, start = {}, 0
+    for y in graph.outputs:
+        kind = graph.types[y]
+        codes[y] = rows[:, start : start + kind.nbytes].reshape(-1, *kind.shape[1:])
+        start += kind.nbytes
+    return codes

@@ -1,0 +1,39 @@
+"""Where the instructions of an inference go."""
+
+from pathlib import Path
+
+from toolchain.pipeline.emulation import emulate
+from toolchain.project import Project
+from toolchain.results import Profile, ProfiledLayer
+from toolchain.run import Kind
+
+
+def profile(
+    directory: Path, against: Path | None = None, emulator: Kind = "auto", timeout_s: float = 600.0
+) -> Profile:
+    """Where the instructions of an inference go, measured on one stored sample.
+
+    Args:
+        directory: The project.
+        against: Another project, of the same model say, to compare layer by layer.
+        emulator: As for emulate.
+        timeout_s: Wall time limit of the emulator.
+
+    Raises:
+        InputRefused: No project, no emulator.
+        RunFailed: The firmware crashed, hung, or a kernel refused its arguments.
+    """
+    project = Project(directory)
+    graph, run = project.graph(), emulate(directory, None, emulator, 1, timeout_s)
+    other = emulate(against, None, emulator, 1, timeout_s) if against else None
+    before = dict(other.layers) if other else {}
+    ops = [op for op in graph.ops if not op.is_view]
+    layers = []
+    for op, fact, (name, count) in zip(ops, project.manifest.layers, run.layers, strict=True):
+        tensors = dict.fromkeys((*op.inputs, *op.outputs))
+        moved = sum(graph.types[n].nbytes for n in tensors if n not in graph.constants)
+        cost = count, fact.macs, fact.weights_bytes, moved, before.get(name)
+        layers.append(ProfiledLayer(name, fact.kernel, *cost))
+    return Profile(
+        run.emulator, run.core, tuple(layers), None if other is None else other.instructions
+    )

@@ -1,0 +1,40 @@
+"""The data a model or a project is given."""
+
+from pathlib import Path
+
+import onnx
+
+from toolchain.errors import InputRefused
+from toolchain.frontend.inputs import InputSpec, model_inputs
+from toolchain.frontend.read import Imported
+from toolchain.frontend.samples import Samples, load_samples
+from toolchain.project import Project
+
+
+def require_single_samples(imported: Imported) -> None:
+    """Refuse models that take several samples at once.
+
+    Raises:
+        InputRefused: An input has a batch above 1.
+    """
+    for spec in imported.inputs:
+        if len(spec.shape) > 1 and spec.shape[0] != 1:
+            example = ",".join(map(str, (1, *spec.shape[1:])))
+            raise InputRefused(
+                "read",
+                spec.name,
+                f"a batch of {spec.shape[0]}: the firmware takes one sample at a time",
+                f"export with a batch of 1, or give --shape {spec.name}={example}",
+            )
+
+
+def load_data(project: Project, data: Path, max_samples: int | None, stage: str) -> Samples:
+    """Samples for a project, pixels scaled as when it was converted."""
+    scale = project.manifest.pixel_scale
+    return load_samples(data, input_specs(project), max_samples, stage, pixel_scale=scale)
+
+
+def input_specs(project: Project) -> list[InputSpec]:
+    """The inputs of a project's model, with the shapes it was converted with."""
+    specs, _ = model_inputs(onnx.load(project.model_path), project.manifest.shapes)
+    return specs
