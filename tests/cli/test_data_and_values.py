@@ -89,6 +89,8 @@ def test_layers_have_names_of_their_own(onnx2mcu, arguments, split, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert [layer["name"] for layer in json.loads(done.out)["layers"]] == NAMES
     assert [layer.name for layer in Project(tmp_path / "out").manifest.firmware.layers] == NAMES
+    seen = json.loads(onnx2mcu("inspect", split, "--json").out)
+    assert [layer["name"] for layer in seen["layers"]] == NAMES
 
 
 @pytest.mark.emulator

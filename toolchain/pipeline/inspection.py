@@ -11,6 +11,7 @@ from toolchain.frontend.read import read
 from toolchain.ir import DType, Graph
 from toolchain.pipeline.samples import require_single_samples
 from toolchain.plan import plan_memory, schedule
+from toolchain.project import layer_names
 from toolchain.results import InspectedLayer, Inspection
 
 
@@ -29,9 +30,10 @@ def inspect(
     require_single_samples(imported)
     graph = schedule(_as_bytes(passes.run(imported.graph)))
     plan = plan_memory(graph, {}, board.alignment if board else 4)
+    names = layer_names(graph.ops)
     layers = tuple(
         InspectedLayer(
-            op.name,
+            names[op.y],
             type(op).__name__,
             graph.types[op.y].shape,
             op.macs(graph.types),
