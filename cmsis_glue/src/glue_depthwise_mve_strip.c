@@ -5,6 +5,8 @@
 #include <arm_mve.h>
 #include <stddef.h>
 
+#if GLUE_ASM
+
 _Static_assert(offsetof(glue_strip_mve, steps) == GLUE_STRIP_STEPS, "the assembly forms know the layout");
 _Static_assert(offsetof(glue_strip_mve, tail_cells) == GLUE_STRIP_TAIL, "the assembly forms know the layout");
 _Static_assert(offsetof(glue_strip_mve, cells) == GLUE_STRIP_CELLS, "the assembly forms know the layout");
@@ -16,7 +18,7 @@ _Static_assert(offsetof(glue_strip_mve, lowest) == GLUE_STRIP_LOWEST, "the assem
 _Static_assert(offsetof(glue_strip_mve, highest) == GLUE_STRIP_HIGHEST, "the assembly forms know the layout");
 _Static_assert(offsetof(glue_strip_mve, half_spread) == GLUE_STRIP_HALF_SPREAD, "the assembly forms know the layout");
 
-#if !GLUE_ASM
+#else
 
 void glue_strip_fill_mve(const glue_strip_lines *lines, uint8_t *cells, int32_t positions, int32_t channels)
 {

@@ -28,8 +28,9 @@ static inline glue_strip_numbers glue_strip_numbers_of(const int32_t *words, int
 /* Goes on by `advance` bytes, then reads the window of one channel there. */
 static inline int8x16_t glue_strip_window(const glue_strip_mve *strip, const uint8_t **at, int32_t advance)
 {
-    uint32x4_t address = vaddq_n_u32(vreinterpretq_u32_s32(vldrwq_s32(strip->window)), (uint32_t)(uintptr_t)*at);
-    const int32x4_t words = vldrwq_gather_base_s32(vaddq_n_u32(address, (uint32_t)advance), 0);
+    const uint32x4_t positions = vreinterpretq_u32_s32(vldrwq_s32(strip->window));
+    const int32x4_t words =
+        vldrwq_gather_offset_s32((const int32_t *)(const void *)*at, vaddq_n_u32(positions, (uint32_t)advance));
     *at += advance;
     return vreinterpretq_s8_s32(words);
 }

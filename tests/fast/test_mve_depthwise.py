@@ -78,6 +78,9 @@ def _general(rng: np.random.Generator) -> Example:
     return _example(rng, window, (size(rng, 1, 2), height, width, size(rng, 1, 40)), multiplier)
 
 
+MAKERS = (_on_strips, _on_long_strips, _on_narrow_strips, _general)
+
+
 def _facts(site: Site, kernel: str) -> dict[str, bool]:
     """What is special about a layer on strips."""
     kind = strips.STRIDE2 if "stride2" in kernel else strips.STRIDE1

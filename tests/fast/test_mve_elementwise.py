@@ -63,6 +63,9 @@ def _maximum(rng: np.random.Generator) -> Example:
     return Example(MaxPool("pool", ("x",), ("y",), window, *clip_bounds(rng)), {"x": shape})
 
 
+MAKERS = (_add, _mul, _average, _maximum)
+
+
 def test_sums_equal_their_oracle(tmp_path: Path) -> None:
     layers = run_layers(_add, range(60), tmp_path / "project")
     names = Counter(choice.kernel.name for _, choice in layers)

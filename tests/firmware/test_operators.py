@@ -134,12 +134,16 @@ def _compare(
     folder: Path,
     arm: Path | None = None,
     family: Family = Family.FAST,
+    choices: dict[str, Choice] | None = None,
 ) -> dict[str, Choice]:
-    """Run all graphs in one firmware against their oracles; returns the kernels taken."""
+    """Run all graphs in one firmware against their oracles; returns the kernels taken.
+
+    They are those of `choices`, else the ones that are preferred.
+    """
     board = load_board(board_name)
     graph = _joined(graphs)
     target = Target(board.isa, family if arm is None else Family.CMSIS_NN)
-    choices = select_kernels(graph, target)
+    choices = select_kernels(graph, target) if choices is None else choices
     plan = _guarded_plan(graph, choices)
     code = write_code(graph, choices, plan, target, "operators")
     folder.mkdir(parents=True)

@@ -1,0 +1,97 @@
+/*
+ * Runs a generated model on samples from the standard input, one layer after another, each of which may touch nothing
+ * but its own inputs, outputs and scratch memory: all other bytes of the arena are poisoned. Writes the outputs.
+ *
+ * layers.h names the regions of every layer, of the model's inputs and of its outputs.
+ */
+
+#include "model.h"
+
+#include <sanitizer/asan_interface.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct
+{
+    size_t offset;
+    size_t size;
+} region;
+
+#include "layers.h"
+
+void onnx2mcu_mark(int32_t layer);
+
+static void allow(const region *regions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+    {
+        __asan_unpoison_memory_region(model_arena + regions[i].offset, regions[i].size);
+    }
+}
+
+void onnx2mcu_mark(int32_t layer)
+{
+    __asan_poison_memory_region(model_arena, sizeof model_arena);
+    if (layer < LAYERS)
+    {
+        allow(layer_regions + layer_first[layer], layer_first[layer + 1] - layer_first[layer]);
+    }
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+/* Memory that nobody wrote holds anything. */
+static void scramble(uint32_t seed)
+{
+    for (size_t i = 0; i < sizeof model_arena; i++)
+    {
+        seed = seed * 1664525U + 1013904223U;
+        model_arena[i] = (uint8_t)(seed >> 24);
+    }
+}
+
+int main(void)
+{
+    static uint8_t kept[INPUT_BYTES];
+    size_t got;
+    for (uint32_t sample = 0; (got = fread(kept, 1, sizeof kept, stdin)) > 0; sample++)
+    {
+        if (got != sizeof kept)
+        {
+            fail("half a sample");
+        }
+        __asan_unpoison_memory_region(model_arena, sizeof model_arena);
+        scramble(sample);
+        const uint8_t *from = kept;
+        for (size_t i = 0; i < INPUTS; i++)
+        {
+            memcpy(model_arena + inputs[i].offset, from, inputs[i].size);
+            from += inputs[i].size;
+        }
+        if (model_run() != 0)
+        {
+            fail("a kernel refuses its arguments");
+        }
+        __asan_unpoison_memory_region(model_arena, sizeof model_arena);
+        from = kept;
+        for (size_t i = 0; i < INPUTS; i++)
+        {
+            if (memcmp(model_arena + inputs[i].offset, from, inputs[i].size) != 0)
+            {
+                fail("an input was written to");
+            }
+            from += inputs[i].size;
+        }
+        for (size_t i = 0; i < OUTPUTS; i++)
+        {
+            fwrite(model_arena + outputs[i].offset, 1, outputs[i].size, stdout);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,171 @@
+"""Programs for the host in which address and undefined-behaviour sanitizers watch every kernel."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.ops.host import WARNINGS
+from toolchain.emit import ModelCode, write_code, write_model
+from toolchain.ir import Array, Graph, Target
+from toolchain.plan import Plan
+from toolchain.resources import CMSIS_GLUE
+from toolchain.select import Choice
+
+HOST = Path(__file__).parent / "host"
+SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+COMMON = ["-std=c11", *SANITIZERS, f"-I{CMSIS_GLUE / 'include'}", f"-I{CMSIS_GLUE / 'src'}"]
+MVE = ["-D__ARM_FEATURE_MVE=1", "-isystem", str(HOST)]
+"""The C forms with intrinsics; without, the plain ones of the same kernels."""
+STEP = 16
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Kernel sources compiled once, whatever programs link them.
+
+    Args:
+        folder: Where the objects are kept; several processes may share it.
+    """
+
+    folder: Path
+
+    def build(self, sources: Sequence[str], flags: Sequence[str]) -> list[Path]:
+        """The objects of the C among files of cmsis_glue/src: assembly is not for the host."""
+        files = [CMSIS_GLUE / "src" / name for name in sources if name.endswith(".c")]
+        return [self._build(file, flags) for file in files]
+
+    def _build(self, source: Path, flags: Sequence[str]) -> Path:
+        variant = hashlib.sha256(" ".join(flags).encode()).hexdigest()[:8]
+        target = self.folder / f"{source.stem}-{variant}.o"
+        if not target.exists():
+            partial = target.with_suffix(f".{os.getpid()}")
+            compile_c(["-c", *WARNINGS, *flags, str(source), "-o", str(partial)])
+            partial.replace(target)
+        return target
+
+
+def compile_c(arguments: Sequence[str]) -> None:
+    """Run the host compiler with the sanitizers."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    assert compiler is not None
+    done = subprocess.run(
+        [compiler, *COMMON, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that runs every layer of a graph on samples from its standard input."""
+
+    graph: Graph
+    path: Path
+
+    def outputs(self, samples: Sequence[Mapping[str, Array]]) -> list[dict[str, Array]]:
+        """Codes of all outputs, sample by sample; an assertion fails with a sanitizer's report."""
+        codes = b"".join(s[x].tobytes() for s in samples for x in self.graph.inputs)
+        done = subprocess.run(
+            [str(self.path)],
+            input=codes,
+            capture_output=True,
+            check=False,
+            env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1"},
+        )
+        assert done.returncode == 0, done.stderr.decode(errors="replace")[:6000]
+        sizes = [self.graph.types[y].nbytes for y in self.graph.outputs]
+        got = np.frombuffer(done.stdout, np.int8).reshape(len(samples), sum(sizes))
+        return [self._values(np.split(row, np.cumsum(sizes)[:-1])) for row in got]
+
+    def _values(self, parts: Sequence[Array]) -> dict[str, Array]:
+        shaped = zip(self.graph.outputs, parts, strict=True)
+        return {y: part.reshape(self.graph.types[y].shape) for y, part in shaped}
+
+
+def build_program(
+    graph: Graph,
+    choices: Mapping[str, Choice],
+    target: Target,
+    objects: Objects,
+    folder: Path,
+    flags: Sequence[str] = (),
+) -> Program:
+    """The generated C of a graph with every buffer in a place of its own.
+
+    Args:
+        graph: Quantised operators side by side.
+        choices: Kernel of every operator that computes, with the scratch memory it may use.
+        target: Core the code is for.
+        objects: Compiled kernels.
+        folder: Where everything is written.
+        flags: For the kernels.
+    """
+    plan = _apart(graph, choices, target)
+    code = write_code(graph, choices, plan, target, "model")
+    write_model(folder, code, {"test": graph.name})
+    (folder / "layers.h").write_text(_layers(code))
+    path = folder / "program"
+    own = [folder / "model.c", folder / "model_weights.c", HOST / "runner.c"]
+    linked = [str(file) for file in [*own, *objects.build(code.sources, flags)]]
+    compile_c(["-DONNX2MCU_HARNESS", f"-I{folder}", *linked, "-o", str(path)])
+    return Program(graph, path)
+
+
+def _apart(graph: Graph, choices: Mapping[str, Choice], target: Target) -> Plan:
+    """Every buffer by itself, at addresses as little aligned as the target promises.
+
+    They are multiples of 8 at least: the address sanitizer knows the first byte it forbids in every
+    8, and no first byte that it allows.
+    """
+    offsets: dict[str, int] = {}
+    scratch: dict[str, int] = {}
+    end = STEP
+
+    def block(nbytes: int) -> int:
+        nonlocal end
+        start = end + (0 if target.alignment == STEP else STEP // 2)
+        end = -(-(start + nbytes + 2 * STEP) // STEP) * STEP
+        return start
+
+    for x in graph.inputs:
+        offsets[x] = block(graph.types[x].nbytes)
+    for op in graph.ops:
+        for y in op.outputs:
+            offsets[y] = offsets[op.x] if op.is_view else block(graph.types[y].nbytes)
+        if not op.is_view and choices[op.y].scratch:
+            scratch[op.y] = block(choices[op.y].scratch)
+    survives = dict.fromkeys(graph.inputs, True)
+    return Plan(offsets, scratch, end, end, False, "", (), (), survives, {})
+
+
+def _layers(code: ModelCode) -> str:
+    """The regions that runner.c knows."""
+    plan, graph = code.plan, code.graph
+    regions: list[tuple[int, int]] = []
+    first = [0]
+    for layer in code.layers:
+        names = [n for n in (*layer.op.inputs, *layer.op.outputs) if not graph.is_constant(n)]
+        regions += [(plan.offsets[n], graph.types[n].nbytes) for n in names]
+        if layer.choice.scratch:
+            regions.append((plan.scratch_offsets[layer.op.y], layer.choice.scratch))
+        first.append(len(regions))
+    ports = {
+        "inputs": [(p.offset, p.nbytes) for p in code.inputs],
+        "outputs": [(p.offset, p.nbytes) for p in code.outputs],
+    }
+    lines = [
+        f"#define LAYERS {len(code.layers)}",
+        f"#define INPUTS {len(code.inputs)}",
+        f"#define OUTPUTS {len(code.outputs)}",
+        f"#define INPUT_BYTES {sum(p.nbytes for p in code.inputs)}",
+        f"static const size_t layer_first[] = {{{', '.join(map(str, first))}}};",
+    ]
+    for name, pairs in {"layer_regions": regions, **ports}.items():
+        values = ", ".join(f"{{{offset}, {size}}}" for offset, size in pairs)
+        lines.append(f"static const region {name}[] = {{{values}}};")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,91 @@
+"""Every registered kernel on random layers under sanitizers, to the byte as its operator says.
+
+The registry says what there is to test: a kernel that is added to it is tested here without another
+word, and refused while no random layer is one that it serves.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.ops.host import codes_of
+from tests.sanitized.cases import TARGETS, Batch, Way, batch, layers, ways
+from tests.sanitized.program import MVE, Objects, build_program
+from toolchain.board import Isa
+from toolchain.ir import Array, Op
+from toolchain.ir.execute import simulate
+
+CI_LAYERS, PER_PROGRAM = 8, 20
+GROUPS = sorted({(name, way.operator) for name, target in TARGETS.items() for way in ways(target)})
+
+
+def _samples(made: Batch) -> list[dict[str, Array]]:
+    """Calibrated codes, random ones, the ends of the range, the lowest."""
+    rng = np.random.default_rng(1)
+    samples: list[dict[str, Array]] = [{}, {}, {}, {}]
+    for layer in made.layers:
+        samples[0] |= codes_of(layer.graph, layer.floats[0])
+        for x in layer.graph.inputs:
+            shape = layer.graph.types[x].shape
+            samples[1][x] = rng.integers(-128, 128, shape).astype(np.int8)
+            samples[2][x] = rng.choice(np.array([-128, 127], np.int8), shape)
+            samples[3][x] = np.full(shape, -128, np.int8)
+    return samples
+
+
+def _check(
+    taken: Sequence[Way],
+    number: int,
+    objects: Objects,
+    folder: Path,
+    flags: Sequence[str],
+    first: int = 0,
+) -> None:
+    made = batch(taken, number, first)
+    if not made.layers:
+        return
+    program = build_program(made.graph, made.choices, taken[0].target, objects, folder, flags)
+    samples = _samples(made)
+    for sample, got in zip(samples, program.outputs(samples), strict=True):
+        expected = simulate(made.graph, sample)
+        for y in made.graph.outputs:
+            np.testing.assert_array_equal(got[y], expected[y], err_msg=y)
+
+
+def _of_group(target: str, operator: str) -> list[Way]:
+    return [way for way in ways(TARGETS[target]) if way.operator == operator]
+
+
+@pytest.mark.parametrize(("target", "operator"), GROUPS)
+def test_kernels_equal_their_operators(
+    target: str, operator: str, objects: Objects, tmp_path: Path
+) -> None:
+    flags = MVE if target == Isa.MVE else []
+    _check(_of_group(target, operator), CI_LAYERS, objects, tmp_path, flags)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "operator"), GROUPS)
+@pytest.mark.parametrize("first", range(10))
+def test_kernels_equal_their_operators_on_many_layers(
+    target: str, operator: str, first: int, objects: Objects, tmp_path: Path
+) -> None:
+    flags = MVE if target == Isa.MVE else []
+    seed = 10**6 * (first + 1)
+    _check(_of_group(target, operator), PER_PROGRAM, objects, tmp_path, flags, seed)
+
+
+def test_every_kernel_serves_somewhere() -> None:
+    """Groups leave out kernels that serve nothing on their target."""
+    served, registered = set(), set()
+    for target in TARGETS.values():
+        for way in ways(target):
+            isa = None if way.kernel.isas is None else target.isa
+            registered.add((way.operator, way.kernel.name, isa))
+            if layers(way, CI_LAYERS):
+                served.add((way.operator, way.kernel.name, isa))
+    assert served == registered
+    every = {(name, k.name) for name, op in Op.registry.items() for k in op.kernels}
+    assert {key[:2] for key in registered} == every
