@@ -90,11 +90,18 @@ def _overlapping_plan(
     return Plan(offsets, scratch, end, end, False, "", (), (), survives, {})
 
 
-def _wrong(cases: Sequence[Case], target: Target, board: str, folder: Path, missing: int = 0):
-    """Names of the outputs that differ from their oracles."""
+def _wrong(
+    cases: Sequence[Case],
+    target: Target,
+    board: str,
+    folder: Path,
+    missing: int = 0,
+    choices: dict[str, Choice] | None = None,
+) -> set[str]:
+    """Names of the outputs that differ from their oracles; preferred kernels, or `choices`."""
     graph = _joined([case.graph for case in cases])
     indices = {case.graph.ops[-1].y: case.index for case in cases}
-    choices = select_kernels(graph, target)
+    choices = select_kernels(graph, target) if choices is None else choices
     plan = _overlapping_plan(graph, indices, choices, target.alignment, missing)
     code = write_code(graph, choices, plan, target, "overlaps")
     folder.mkdir(parents=True)

@@ -20,6 +20,7 @@ from tests.fast import (
     test_scalar_depthwise,
 )
 from tests.firmware.test_operators import _joined, _prefixed
+from tests.firmware.test_overlap import Case
 from toolchain.board import Isa
 from toolchain.ir import Array, Example, Family, Graph, Kernel, Op, Site, Target
 from toolchain.ops._examples import size
@@ -214,3 +215,43 @@ def batch(taken: Sequence[Way], number: int, first: int = 0) -> Batch:
             for site in _sites(way, graph):
                 choices[site.op.y] = Choice(way.kernel, way.kernel.scratch(site))
     return Batch(_joined([part.graph for part in parts]), choices, parts)
+
+
+def over_inputs(taken: Sequence[Way], number: int, first: int = 0) -> tuple[list[Case], dict]:
+    """Layers whose kernels let the output lie over an input, each as close as they let it.
+
+    Args:
+        taken: The kernels.
+        number: Layers of each; those without such an input are left out.
+        first: Seed from which layers are looked for.
+
+    Returns:
+        The layers, and the kernel of each by its output.
+    """
+    cases: list[Case] = []
+    choices: dict[str, Choice] = {}
+    for way in taken:
+        for layer in layers(way, number, first):
+            if len(layer.graph.ops) > 1:  # quantisation rescales an input first
+                continue
+            for site in _sites(way, layer.graph):
+                for index, distance in _places(way.kernel, site):
+                    stem = f"{way.kernel.name}_{len(cases)}_"
+                    graph = _prefixed(layer.graph, stem)
+                    floats = [{f"{stem}{x}": v for x, v in s.items()} for s in layer.floats]
+                    cases.append(Case(graph, index, floats))
+                    scratch = way.kernel.scratch(site)
+                    choices[graph.ops[-1].y] = Choice(
+                        way.kernel, scratch, overlap={index: distance}
+                    )
+    return cases, choices
+
+
+def _places(kernel: Kernel, site: Site) -> list[tuple[int, int]]:
+    """Inputs, each with a distance of the output before it that the kernel allows."""
+    op, types = site.op, site.types
+    if len(op.inputs) != len(set(op.inputs)):
+        return []
+    smaller = [i for i in kernel.onto(site) if types[op.y].nbytes <= types[op.inputs[i]].nbytes]
+    places = [*kernel.overlap(site).items(), *((i, 0) for i in smaller)]
+    return [(i, distance) for i, distance in places if op.inputs[i] not in site.constants]

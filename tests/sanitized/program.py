@@ -94,8 +94,9 @@ def build_program(
     objects: Objects,
     folder: Path,
     flags: Sequence[str] = (),
+    plan: Plan | None = None,
 ) -> Program:
-    """The generated C of a graph with every buffer in a place of its own.
+    """The generated C of a graph and all it calls.
 
     Args:
         graph: Quantised operators side by side.
@@ -104,8 +105,9 @@ def build_program(
         objects: Compiled kernels.
         folder: Where everything is written.
         flags: For the kernels.
+        plan: Where the buffers lie; without one every buffer has a place of its own.
     """
-    plan = _apart(graph, choices, target)
+    plan = plan or _apart(graph, choices, target)
     code = write_code(graph, choices, plan, target, "model")
     write_model(folder, code, {"test": graph.name})
     (folder / "layers.h").write_text(_layers(code))
@@ -156,6 +158,10 @@ def _layers(code: ModelCode) -> str:
         first.append(len(regions))
     ports = {
         "inputs": [(p.offset, p.nbytes) for p in code.inputs],
+        "kept": [
+            (p.offset, p.nbytes) if plan.input_survives[p.name] else (p.offset, 0)
+            for p in code.inputs
+        ],
         "outputs": [(p.offset, p.nbytes) for p in code.outputs],
     }
     lines = [

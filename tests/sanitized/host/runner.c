@@ -2,7 +2,7 @@
  * Runs a generated model on samples from the standard input, one layer after another, each of which may touch nothing
  * but its own inputs, outputs and scratch memory: all other bytes of the arena are poisoned. Writes the outputs.
  *
- * layers.h names the regions of every layer, of the model's inputs and of its outputs.
+ * layers.h names the regions of every layer, of the model's inputs, of what must be left of them, and of its outputs.
  */
 
 #include "model.h"
@@ -58,17 +58,17 @@ static void scramble(uint32_t seed)
 
 int main(void)
 {
-    static uint8_t kept[INPUT_BYTES];
+    static uint8_t sample[INPUT_BYTES];
     size_t got;
-    for (uint32_t sample = 0; (got = fread(kept, 1, sizeof kept, stdin)) > 0; sample++)
+    for (uint32_t count = 0; (got = fread(sample, 1, sizeof sample, stdin)) > 0; count++)
     {
-        if (got != sizeof kept)
+        if (got != sizeof sample)
         {
             fail("half a sample");
         }
         __asan_unpoison_memory_region(model_arena, sizeof model_arena);
-        scramble(sample);
-        const uint8_t *from = kept;
+        scramble(count);
+        const uint8_t *from = sample;
         for (size_t i = 0; i < INPUTS; i++)
         {
             memcpy(model_arena + inputs[i].offset, from, inputs[i].size);
@@ -79,10 +79,10 @@ int main(void)
             fail("a kernel refuses its arguments");
         }
         __asan_unpoison_memory_region(model_arena, sizeof model_arena);
-        from = kept;
+        from = sample;
         for (size_t i = 0; i < INPUTS; i++)
         {
-            if (memcmp(model_arena + inputs[i].offset, from, inputs[i].size) != 0)
+            if (memcmp(model_arena + kept[i].offset, from, kept[i].size) != 0)
             {
                 fail("an input was written to");
             }
