@@ -18,9 +18,15 @@ from toolchain.resources import CMSIS_GLUE
 from toolchain.select import Choice
 
 HOST = Path(__file__).parent / "host"
-SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-COMMON = ["-std=c11", *SANITIZERS, f"-I{CMSIS_GLUE / 'include'}", f"-I{CMSIS_GLUE / 'src'}"]
-MVE = ["-D__ARM_FEATURE_MVE=1", "-isystem", str(HOST)]
+SANITIZERS = ["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+COMMON = [
+    "-std=c11",
+    *SANITIZERS,
+    f"-I{HOST}",
+    f"-I{CMSIS_GLUE / 'include'}",
+    f"-I{CMSIS_GLUE / 'src'}",
+]
+MVE = ["-D__ARM_FEATURE_MVE=1", "-isystem", str(HOST / "mve")]
 """The C forms with intrinsics; without, the plain ones of the same kernels."""
 STEP = 16
 
@@ -39,6 +45,10 @@ class Objects:
         """The objects of the C among files of cmsis_glue/src: assembly is not for the host."""
         files = [CMSIS_GLUE / "src" / name for name in sources if name.endswith(".c")]
         return [self._build(file, flags) for file in files]
+
+    def runner(self) -> Path:
+        """The main program."""
+        return self._build(HOST / "runner.c", [])
 
     def _build(self, source: Path, flags: Sequence[str]) -> Path:
         variant = hashlib.sha256(" ".join(flags).encode()).hexdigest()[:8]
@@ -110,11 +120,11 @@ def build_program(
     plan = plan or _apart(graph, choices, target)
     code = write_code(graph, choices, plan, target, "model")
     write_model(folder, code, {"test": graph.name})
-    (folder / "layers.h").write_text(_layers(code))
+    (folder / "layers.c").write_text(_layers(code))
     path = folder / "program"
-    own = [folder / "model.c", folder / "model_weights.c", HOST / "runner.c"]
-    linked = [str(file) for file in [*own, *objects.build(code.sources, flags)]]
-    compile_c(["-DONNX2MCU_HARNESS", f"-I{folder}", *linked, "-o", str(path)])
+    own = [folder / name for name in ("model.c", "model_weights.c", "layers.c")]
+    linked = [*own, objects.runner(), *objects.build(code.sources, flags)]
+    compile_c(["-DONNX2MCU_HARNESS", f"-I{folder}", *map(str, linked), "-o", str(path)])
     return Program(graph, path)
 
 
@@ -146,7 +156,7 @@ def _apart(graph: Graph, choices: Mapping[str, Choice], target: Target) -> Plan:
 
 
 def _layers(code: ModelCode) -> str:
-    """The regions that runner.c knows."""
+    """layers.c: what layers.h declares."""
     plan, graph = code.plan, code.graph
     regions: list[tuple[int, int]] = []
     first = [0]
@@ -165,13 +175,15 @@ def _layers(code: ModelCode) -> str:
         "outputs": [(p.offset, p.nbytes) for p in code.outputs],
     }
     lines = [
-        f"#define LAYERS {len(code.layers)}",
-        f"#define INPUTS {len(code.inputs)}",
-        f"#define OUTPUTS {len(code.outputs)}",
-        f"#define INPUT_BYTES {sum(p.nbytes for p in code.inputs)}",
-        f"static const size_t layer_first[] = {{{', '.join(map(str, first))}}};",
+        '#include "layers.h"',
+        f"const int32_t layers = {len(code.layers)};",
+        f"const size_t input_count = {len(code.inputs)};",
+        f"const size_t input_bytes = {sum(p.nbytes for p in code.inputs)};",
+        f"const size_t output_count = {len(code.outputs)};",
+        f"const size_t arena_bytes = {plan.arena_bytes};",
+        f"const size_t layer_first[] = {{{', '.join(map(str, first))}}};",
     ]
     for name, pairs in {"layer_regions": regions, **ports}.items():
         values = ", ".join(f"{{{offset}, {size}}}" for offset, size in pairs)
-        lines.append(f"static const region {name}[] = {{{values}}};")
+        lines.append(f"const region {name}[] = {{{values}}};")
     return "\n".join(lines) + "\n"

@@ -77,6 +77,27 @@ def test_kernels_equal_their_operators_on_many_layers(
     _check(_of_group(target, operator), PER_PROGRAM, objects, tmp_path, flags, seed)
 
 
+def test_plain_forms_of_mve_kernels(objects: Objects, tmp_path: Path) -> None:
+    """Some of these kernels need no intrinsics."""
+    plain = [
+        way
+        for way in ways(TARGETS[Isa.MVE])
+        if way.kernel.isas == {Isa.MVE} and _builds(way, objects)
+    ]
+    assert plain
+    _check(plain, CI_LAYERS, objects, tmp_path, [], first=3000)
+
+
+def _builds(way: Way, objects: Objects) -> bool:
+    try:
+        objects.build(way.kernel.sources, [])
+    except AssertionError as error:
+        if "arm_mve.h: No such file" not in str(error):
+            raise
+        return False
+    return True
+
+
 def test_every_kernel_serves_somewhere() -> None:
     """Groups leave out kernels that serve nothing on their target."""
     served, registered = set(), set()

@@ -1,6 +1,6 @@
 /*
- * Prints what every MVE intrinsic that the kernels use makes of random operands: on the host with arm_mve.h beside this
- * file, on a core with the compiler's. Both must print the same.
+ * Prints what every MVE intrinsic that the kernels use makes of random operands: on the host with mve/arm_mve.h, on a
+ * core with the compiler's. Both must print the same.
  *
  * operands.h has the operands of a number of rounds.
  */

@@ -2,26 +2,16 @@
  * Runs a generated model on samples from the standard input, one layer after another, each of which may touch nothing
  * but its own inputs, outputs and scratch memory: all other bytes of the arena are poisoned. Writes the outputs.
  *
- * layers.h names the regions of every layer, of the model's inputs, of what must be left of them, and of its outputs.
+ * A generated layers.c names the regions of every layer, of the model's inputs, of what must be left of them, and of
+ * its outputs.
  */
-
-#include "model.h"
-
-#include <sanitizer/asan_interface.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef struct
-{
-    size_t offset;
-    size_t size;
-} region;
 
 #include "layers.h"
 
-void onnx2mcu_mark(int32_t layer);
+#include <sanitizer/asan_interface.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void allow(const region *regions, size_t count)
 {
@@ -33,8 +23,8 @@ static void allow(const region *regions, size_t count)
 
 void onnx2mcu_mark(int32_t layer)
 {
-    __asan_poison_memory_region(model_arena, sizeof model_arena);
-    if (layer < LAYERS)
+    __asan_poison_memory_region(model_arena, arena_bytes);
+    if (layer < layers)
     {
         allow(layer_regions + layer_first[layer], layer_first[layer + 1] - layer_first[layer]);
     }
@@ -49,7 +39,7 @@ static void fail(const char *what)
 /* Memory that nobody wrote holds anything. */
 static void scramble(uint32_t seed)
 {
-    for (size_t i = 0; i < sizeof model_arena; i++)
+    for (size_t i = 0; i < arena_bytes; i++)
     {
         seed = seed * 1664525U + 1013904223U;
         model_arena[i] = (uint8_t)(seed >> 24);
@@ -58,18 +48,18 @@ static void scramble(uint32_t seed)
 
 int main(void)
 {
-    static uint8_t sample[INPUT_BYTES];
+    uint8_t *const sample = malloc(input_bytes);
     size_t got;
-    for (uint32_t count = 0; (got = fread(sample, 1, sizeof sample, stdin)) > 0; count++)
+    for (uint32_t count = 0; (got = fread(sample, 1, input_bytes, stdin)) > 0; count++)
     {
-        if (got != sizeof sample)
+        if (got != input_bytes)
         {
             fail("half a sample");
         }
-        __asan_unpoison_memory_region(model_arena, sizeof model_arena);
+        __asan_unpoison_memory_region(model_arena, arena_bytes);
         scramble(count);
         const uint8_t *from = sample;
-        for (size_t i = 0; i < INPUTS; i++)
+        for (size_t i = 0; i < input_count; i++)
         {
             memcpy(model_arena + inputs[i].offset, from, inputs[i].size);
             from += inputs[i].size;
@@ -78,9 +68,9 @@ int main(void)
         {
             fail("a kernel refuses its arguments");
         }
-        __asan_unpoison_memory_region(model_arena, sizeof model_arena);
+        __asan_unpoison_memory_region(model_arena, arena_bytes);
         from = sample;
-        for (size_t i = 0; i < INPUTS; i++)
+        for (size_t i = 0; i < input_count; i++)
         {
             if (memcmp(model_arena + kept[i].offset, from, kept[i].size) != 0)
             {
@@ -88,10 +78,11 @@ int main(void)
             }
             from += inputs[i].size;
         }
-        for (size_t i = 0; i < OUTPUTS; i++)
+        for (size_t i = 0; i < output_count; i++)
         {
             fwrite(model_arena + outputs[i].offset, 1, outputs[i].size, stdout);
         }
     }
+    free(sample);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * The MVE intrinsics that the kernels use, in plain C: so that their C forms run on the host, where sanitizers see the
- * accesses of every lane. After the Armv8.1-M architecture reference manual; compared with the instructions themselves by
+ * accesses of every lane. After the Armv8.1-M architecture reference manual; compared with the instructions by
  * test_mve_header.py.
  */
 
