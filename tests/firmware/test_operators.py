@@ -96,7 +96,6 @@ def _run(
     board_name: str,
     folder: Path,
     arm: Path | None = None,
-    family: Family = Family.FAST,
 ) -> None:
     graphs, floats = [], []
     for name in _with_arm_kernels() if arm else sorted(Op.registry):
@@ -105,7 +104,7 @@ def _run(
             graph, samples = _instance(Op.registry[name].example(rng), rng, f"{name}_{seed}_")
             graphs.append(graph)
             floats.append(samples)
-    _compare(graphs, floats, board_name, folder, arm, family)
+    _compare(graphs, floats, board_name, folder, arm)
 
 
 def _with_arm_kernels() -> list[str]:
@@ -200,11 +199,6 @@ def _chunks(seeds: range) -> list[range]:
 @pytest.mark.parametrize("seeds", _chunks(CI_SEEDS), ids=str)
 def test_operators_equal_their_oracles(core: str, seeds: range, tmp_path: Path) -> None:
     _run(seeds, BOARDS[core], tmp_path / "project")
-
-
-@pytest.mark.parametrize("core", BOARDS)
-def test_portable_kernels_equal_their_oracles(core: str, tmp_path: Path) -> None:
-    _run(CI_SEEDS[:PER_PROJECT], BOARDS[core], tmp_path / "project", family=Family.PORTABLE)
 
 
 @pytest.mark.slow
