@@ -26,8 +26,10 @@ from toolchain.ir.op import (
 )
 from toolchain.ir.tensor import DType, Origin, Quant, TensorType
 from toolchain.ir.verify import Stage, verify
+from toolchain.ir.writer import FIRST, Writer, Written
 
 __all__ = [
+    "FIRST",
     "FREE",
     "IMPORTERS",
     "Array",
@@ -53,6 +55,8 @@ __all__ = [
     "TensorType",
     "Types",
     "Unsupported",
+    "Writer",
+    "Written",
     "always",
     "imports",
     "in_place",

@@ -6,13 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolchain.board import Isa
+from toolchain.ir.node import Unsupported
 from toolchain.ir.tensor import Quant, TensorType
+
+if TYPE_CHECKING:
+    from toolchain.ir.writer import Writer
 
 Types = Mapping[str, TensorType]
 Array = NDArray[Any]
@@ -303,6 +307,14 @@ class Op(ABC):
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
         """Constant arrays for flash that follow from the types (multipliers, look-up tables)."""
         return {}
+
+    def write(self, w: Writer) -> None:  # noqa: ARG002
+        """Write the operator into an ONNX file, its outputs rounded to their codes.
+
+        Raises:
+            Unsupported: ONNX has no form of it.
+        """
+        raise Unsupported(f"{type(self).__name__} has no form in ONNX")
 
     def macs(self, types: Types) -> int:  # noqa: ARG002
         """Multiply-accumulate operations per inference."""

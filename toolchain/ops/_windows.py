@@ -1,7 +1,8 @@
 """Sliding windows: geometry by the ONNX specification, and exact sums over the taps."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,16 @@ class Window:
     def geometry(self) -> tuple[Pair, Pair, Pair]:
         """(stride, padding before, dilation), as CMSIS-NN is told."""
         return self.stride, self.pads[:2], self.dilation
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """As the attributes of an ONNX node."""
+        return {
+            "kernel_shape": self.kernel,
+            "strides": self.stride,
+            "pads": self.pads,
+            "dilations": self.dilation,
+        }
 
     def output(self, size: Pair) -> Pair:
         """Output (height, width) for an input of `size`."""

@@ -11,6 +11,7 @@ from toolchain.ir import (
     Example,
     Kernel,
     Node,
+    Writer,
     imports,
     in_place,
     register,
@@ -46,6 +47,12 @@ class Add(SumOp):
 
     low: float | None = None
     high: float | None = None
+
+    def write(self, w: Writer) -> None:
+        """Add."""
+        operands, perm = w.operands(self)
+        y = w.node("Add", operands, self.y, self.name)
+        w.finish(self.y, y, perm, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

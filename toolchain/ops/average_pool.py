@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import (
+    FIRST,
     Array,
     Builder,
     Constants,
@@ -20,6 +21,7 @@ from toolchain.ir import (
     Target,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -162,6 +164,16 @@ class AveragePool(Op):
             return {}
         multipliers, shifts = self._requantisation(types)
         return {"multiplier": multipliers, "shift": shifts}
+
+    def write(self, w: Writer) -> None:
+        """AveragePool."""
+        inputs = [w.real(self.x, FIRST)]
+        attributes = {**self.window.attributes, "dilations": None}
+        count = int(self.count_padding) or None
+        y = w.node(
+            "AveragePool", inputs, self.y, self.name, count_include_pad=count, **attributes
+        )
+        w.finish(self.y, y, FIRST, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -18,6 +18,7 @@ from toolchain.ir import (
     Node,
     Op,
     Types,
+    Writer,
     imports,
     register,
 )
@@ -87,6 +88,12 @@ class Concat(Op):
             "starts": [sum(blocks[:i]) for i in range(len(blocks))],
             "stride": prod(shape[self.axis :]),
         }
+
+    def write(self, w: Writer) -> None:
+        """Concat."""
+        operands, perm = w.operands(self)
+        y = w.node("Concat", operands, self.y, self.name, axis=perm.index(self.axis))
+        w.finish(self.y, y, perm)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import (
+    FIRST,
     Array,
     Builder,
     Example,
@@ -15,6 +16,7 @@ from toolchain.ir import (
     Site,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -107,6 +109,13 @@ class Conv2D(LayerOp):
         """One per filter weight and output position."""
         _, oh, ow, _ = types[self.y].shape
         return oh * ow * types[self.inputs[1]].elements
+
+    def write(self, w: Writer) -> None:
+        """Conv; the filter as [O, I, KH, KW]."""
+        codes = w.graph.constants[self.inputs[1]].transpose(FIRST)
+        inputs = [w.real(self.x, FIRST), *w.filter_and_bias(self, codes, 0)]
+        y = w.node("Conv", inputs, self.y, self.name, **self.window.attributes)
+        w.finish(self.y, y, FIRST, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

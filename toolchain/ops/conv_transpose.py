@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import (
+    FIRST,
     Array,
     Builder,
     Example,
@@ -15,6 +16,7 @@ from toolchain.ir import (
     Quant,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -95,6 +97,48 @@ class ConvTranspose2D(LayerOp):
         """One per filter weight and input position."""
         _, height, width, _ = types[self.x].shape
         return height * width * types[self.inputs[1]].elements
+
+    def write(self, w: Writer) -> None:
+        """ConvTranspose; the filter as [I, O / G, KH, KW].
+
+        ONNX has no scales that differ from group to group: such a filter is stored output channel
+        first, made real, and then brought into its layout.
+        """
+        kind = w.graph.types[self.inputs[1]]
+        o, kh, kw, depth = kind.shape
+        groups = w.graph.types[self.x].shape[3] // depth
+        split = groups, o // groups, kh, kw, depth
+        final = groups * depth, o // groups, kh, kw
+        scales = np.resize(kind.q.scales, o).reshape(groups, -1)
+        codes = w.graph.constants[self.inputs[1]]
+        if (scales == scales[0]).all():
+            turned = codes.reshape(split).transpose(0, 4, 1, 2, 3).reshape(final)
+            steps = kind.q.scales if len(kind.q.scales) == 1 else tuple(scales[0].tolist())
+            given = w.filter_and_bias(self, turned, 1, steps)
+        else:
+            given = w.filter_and_bias(self, codes, 0)
+            real = w.node("Reshape", [given[0], w.number(np.array(split, np.int64))], self.y)
+            real = w.node("Transpose", [real], self.y, perm=(0, 4, 1, 2, 3))
+            given[0] = w.node("Reshape", [real, w.number(np.array(final, np.int64))], self.y)
+        weights, bias = given
+        top, left, bottom, right = self.window.pads
+        appended = max(-bottom, 0), max(-right, 0)
+        attributes = {
+            **self.window.attributes,
+            "group": groups,
+            "pads": (top, left, max(bottom, 0), max(right, 0)),
+        }
+        x = w.real(self.x, FIRST)
+        reach = zip(appended, self.window.stride, self.window.dilation, strict=True)
+        if all(n < max(s, d) for n, s, d in reach):
+            attributes["output_padding"] = appended
+            y = w.node("ConvTranspose", [x, weights, bias], self.y, self.name, **attributes)
+        else:  # more rows than ONNX can append
+            y = w.node("ConvTranspose", [x, weights], self.y, self.name, **attributes)
+            y = w.node("Pad", [y, w.number(np.array((0,) * 6 + appended, np.int64))], self.y)
+            column = w.number(np.array((-1, 1, 1), np.int64), "shape")
+            y = w.node("Add", [y, w.node("Reshape", [bias, column], self.y)], self.y)
+        w.finish(self.y, y, FIRST, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

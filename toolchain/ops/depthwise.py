@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import (
+    FIRST,
     Array,
     Builder,
     Example,
@@ -21,6 +22,7 @@ from toolchain.ir import (
     Site,
     Types,
     Unsupported,
+    Writer,
     register,
 )
 from toolchain.ir.fixedpoint import (
@@ -116,6 +118,14 @@ class DepthwiseConv2D(LayerOp):
         """One per filter weight and output position."""
         _, oh, ow, _ = types[self.y].shape
         return oh * ow * types[self.inputs[1]].elements
+
+    def write(self, w: Writer) -> None:
+        """Conv with a group per input channel; the filter as [C * M, 1, KH, KW]."""
+        codes = w.graph.constants[self.inputs[1]].transpose(3, 0, 1, 2)
+        inputs = [w.real(self.x, FIRST), *w.filter_and_bias(self, codes, 0)]
+        groups = w.graph.types[self.x].shape[3]
+        y = w.node("Conv", inputs, self.y, self.name, group=groups, **self.window.attributes)
+        w.finish(self.y, y, FIRST, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

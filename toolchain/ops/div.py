@@ -18,6 +18,7 @@ from toolchain.ir import (
     Target,
     Types,
     Unsupported,
+    Writer,
     imports,
     in_place,
     register,
@@ -98,6 +99,18 @@ class Div(Op):
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
         """The reciprocals."""
         return {"reciprocals": self._reciprocals(types)}
+
+    def write(self, w: Writer) -> None:
+        """Div; a divisor that may be zero is kept from it as the firmware does."""
+        operands, perm = w.operands(self)
+        divisor = self.inputs[1]
+        quant, codes = w.graph.types[divisor].q, w.graph.constants.get(divisor)
+        if codes is None or np.any(codes == quant.zero_point):
+            tiny = (-1e-9 if quant.zero_point == INT8_MAX else 1e-9) * quant.scale
+            zero = w.node("Equal", [operands[1], w.scalar(0.0)], self.y)
+            operands[1] = w.node("Where", [zero, w.scalar(tiny), operands[1]], self.y)
+        y = w.node("Div", operands, self.y, self.name)
+        w.finish(self.y, y, perm, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -18,6 +18,7 @@ from toolchain.ir import (
     Node,
     Op,
     Types,
+    Writer,
     imports,
     in_place,
     register,
@@ -83,6 +84,11 @@ class Extremum(Op):
     def arguments(self, types: Types) -> Mapping[str, Any]:  # noqa: ARG002
         """Which of the two."""
         return {"largest": int(self.largest)}
+
+    def write(self, w: Writer) -> None:
+        """Max or Min."""
+        operands, perm = w.operands(self)
+        w.finish(self.y, w.node("Max" if self.largest else "Min", operands, self.y, self.name), perm)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -22,6 +22,7 @@ from toolchain.ir import (
     Target,
     Types,
     Unsupported,
+    Writer,
     register,
 )
 from toolchain.ir.fixedpoint import (
@@ -140,6 +141,19 @@ class FullyConnected(LayerOp):
     def macs(self, types: Types) -> int:
         """One per weight and row."""
         return prod(types[self.x].shape[:-1]) * types[self.inputs[1]].elements
+
+    def write(self, w: Writer) -> None:
+        """Gemm over rows."""
+        shape = w.graph.types[self.y].shape
+        x, flat = w.real(self.x), len(shape) == 2
+        if not flat:
+            rows = np.array((-1, w.graph.types[self.x].shape[-1]), np.int64)
+            x = w.node("Reshape", [x, w.number(rows, "shape")], self.y)
+        inputs = [x, *w.filter_and_bias(self, w.graph.constants[self.inputs[1]], 0)]
+        y = w.node("Gemm", inputs, self.y, self.name, transB=1)
+        if not flat:
+            y = w.node("Reshape", [y, w.number(np.array(shape, np.int64), "shape")], self.y)
+        w.finish(self.y, y, None, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

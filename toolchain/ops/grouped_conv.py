@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from toolchain.ir import Array, Builder, Example, Kernel, Node, Types, Unsupported, register
+from toolchain.ir import Array, Builder, Example, FIRST, Kernel, Node, Types, Unsupported, Writer, register
 from toolchain.ir.fixedpoint import activation_codes
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
@@ -70,6 +70,14 @@ class GroupedConv2D(LayerOp):
         """One per filter weight and output position."""
         _, oh, ow, _ = types[self.y].shape
         return oh * ow * types[self.inputs[1]].elements
+
+    def write(self, w: Writer) -> None:
+        """Conv with groups; the filter as [O, I / G, KH, KW]."""
+        codes = w.graph.constants[self.inputs[1]].transpose(FIRST)
+        inputs = [w.real(self.x, FIRST), *w.filter_and_bias(self, codes, 0)]
+        groups = w.graph.types[self.x].shape[3] // codes.shape[1]
+        y = w.node("Conv", inputs, self.y, self.name, group=groups, **self.window.attributes)
+        w.finish(self.y, y, FIRST, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

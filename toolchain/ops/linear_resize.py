@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from toolchain.ir import Array, Example, Kernel, Op, SameAs, Target, Types, register
+from toolchain.ir import Array, Example, Kernel, Op, SameAs, Target, Types, Writer, register
+from toolchain.ops._coordinates import COORDINATES, positions
 from toolchain.ops._examples import size
 
 ONE = 4096
@@ -91,6 +92,55 @@ class LinearResize(Op):
         """Positions along height and width; a single axis is the width."""
         *rows, columns = (_fixed(resized.positions) for resized in self.axes)
         return {"rows": rows[0] if rows else np.zeros(1, np.int32), "columns": columns}
+
+    def write(self, w: Writer) -> None:
+        """Resize in the mode that gives these positions, else products with the weights."""
+        shape = w.graph.types[self.x].shape
+        moving = [resized.axis for resized in self.axes]
+        perm = (*(i for i in range(len(shape)) if i not in moving), *moving)
+        mode = self._mode(shape)
+        y = w.real(self.x, perm)
+        if mode is not None and len(shape) in (2, 4):
+            final = w.graph.types[self.y].shape
+            sizes = w.number(np.array([final[p] for p in perm], np.int64), "sizes")
+            y = w.node(
+                "Resize",
+                [y, "", "", sizes],
+                self.y,
+                self.name,
+                mode="linear",
+                coordinate_transformation_mode=mode,
+            )
+        else:
+            for place, resized in enumerate(self.axes, start=-len(self.axes)):
+                y = self._product(w, y, resized, shape[resized.axis], last=place == -1)
+        w.finish(self.y, y, perm)
+
+    def _mode(self, shape: tuple[int, ...]) -> str | None:
+        """The coordinate mode under which ONNX computes these positions from the sizes."""
+        for mode in COORDINATES:
+            found = [
+                np.clip(positions(mode, old, new, new / old), 0, old - 1)
+                for old, new in ((shape[r.axis], len(r.positions)) for r in self.axes)
+            ]
+            if all(
+                np.array_equal(f, np.array(r.positions, np.float32))
+                for f, r in zip(found, self.axes, strict=True)
+            ):
+                return mode
+        return None
+
+    def _product(self, w: Writer, x: str, resized: ResizedAxis, size: int, last: bool) -> str:
+        """One axis, the last or the one before it, as a product with its weights."""
+        rows = np.arange(len(resized.positions))
+        where = np.array(resized.positions)
+        low = where.astype(np.int64)
+        weights = np.zeros((len(rows), size), np.float32)
+        weights[rows, low] = 1 - (where - low)
+        weights[rows, np.minimum(low + 1, size - 1)] += where - low
+        if last:
+            return w.node("MatMul", [x, w.number(weights.T, "weights")], self.y, self.name)
+        return w.node("MatMul", [w.number(weights, "weights"), x], self.y, self.name)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -16,6 +16,7 @@ from toolchain.ir import (
     Op,
     Target,
     Types,
+    Writer,
     imports,
     in_place,
     register,
@@ -113,6 +114,10 @@ class LogSoftmax(Op):
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
         """exp(-d * scale) in units of 2**-30."""
         return {"exponential": self._exponentials(types)}
+
+    def write(self, w: Writer) -> None:
+        """LogSoftmax."""
+        w.finish(self.y, w.node("LogSoftmax", [w.real(self.x)], self.y, self.name, axis=-1))
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

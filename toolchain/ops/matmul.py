@@ -19,6 +19,7 @@ from toolchain.ir import (
     TensorType,
     Types,
     Unsupported,
+    Writer,
     register,
 )
 from toolchain.ir.fixedpoint import (
@@ -213,6 +214,21 @@ class MatMul(Op):
     def macs(self, types: Types) -> int:
         """Depth times output elements."""
         return types[self.y].elements * self._shapes(types)[0][-1]
+
+    def write(self, w: Writer) -> None:
+        """MatMul, times the gain, and Add."""
+        a, b = (
+            w.real(x, perm)
+            for x, perm in zip(self.inputs[:2], self._perms(w.graph.types), strict=True)
+        )
+        y = w.node("MatMul", [a, b], self.y, self.name)
+        if self.gain != 1:
+            y = w.node("Mul", [y, w.scalar(self.gain)], self.y)
+        if len(self.inputs) > 2:
+            bias = self.inputs[2]
+            unit = self._unit(w.graph.types, {})
+            y = w.node("Add", [y, w.integers(w.graph.constants[bias], [unit], None, bias)], self.y)
+        w.finish(self.y, y, None, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

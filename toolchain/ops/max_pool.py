@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import (
+    FIRST,
     Array,
     Builder,
     Example,
@@ -16,6 +17,7 @@ from toolchain.ir import (
     SameAs,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -75,6 +77,12 @@ class MaxPool(Op):
             "window": self.window,
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
+
+    def write(self, w: Writer) -> None:
+        """MaxPool."""
+        attributes = {**self.window.attributes, "dilations": None}
+        y = w.node("MaxPool", [w.real(self.x, FIRST)], self.y, self.name, **attributes)
+        w.finish(self.y, y, FIRST, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -17,6 +17,7 @@ from toolchain.ir import (
     Node,
     Op,
     Types,
+    Writer,
     imports,
     in_place,
     register,
@@ -99,6 +100,12 @@ class Mul(Op):
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
             "loops": loops(self, types),
         }
+
+    def write(self, w: Writer) -> None:
+        """Mul."""
+        operands, perm = w.operands(self)
+        y = w.node("Mul", operands, self.y, self.name)
+        w.finish(self.y, y, perm, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -19,6 +19,7 @@ from toolchain.ir import (
     TensorType,
     Types,
     Unsupported,
+    Writer,
     register,
 )
 from toolchain.ir.fixedpoint import activation_codes, clip
@@ -179,6 +180,50 @@ class Normalize(Op):
             "shift": self.shift,
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
+
+    def write(self, w: Writer) -> None:
+        """LayerNormalization or InstanceNormalization; without the mean its definition."""
+        types, step = w.graph.types, w.graph.types[self.y].q.scale
+        channels = types[self.x].shape[-1]
+        gain, bias = (
+            np.broadcast_to(w.graph.constants[n] * step * 2.0**-bits, channels).astype(np.float32)
+            for n, bits in zip(self.inputs[1:], (self.shift - _FRACTION, _BIAS_FRACTION), strict=True)
+        )
+        epsilon = self.epsilon or 1e-7 * types[self.x].q.scale ** 2  # a row of zeros stays zero
+        if self.subtract_mean and not self.across and self.groups == 1:
+            w.require(17)
+            inputs = [w.real(self.x), w.number(gain, "gain"), w.number(bias, "bias")]
+            y = w.node(
+                "LayerNormalization", inputs, self.y, self.name, axis=-1, epsilon=epsilon
+            )
+            w.finish(self.y, y, None, self.low, self.high)
+            return
+        rank = len(types[self.x].shape)
+        first = (0, rank - 1, *range(1, rank - 1))
+        if self.subtract_mean and self.across and self.groups == channels:
+            inputs = [w.real(self.x, first), w.number(gain, "gain"), w.number(bias, "bias")]
+            y = w.node("InstanceNormalization", inputs, self.y, self.name, epsilon=epsilon)
+            w.finish(self.y, y, first, self.low, self.high)
+            return
+        y = self._normals(w, w.real(self.x), epsilon)
+        y = w.node("Mul", [y, w.number(gain, "gain")], self.y)
+        y = w.node("Add", [y, w.number(bias, "bias")], self.y)
+        w.finish(self.y, y, None, self.low, self.high)
+
+    def _normals(self, w: Writer, x: str, epsilon: float) -> str:
+        """Rows of mean 0 and variance 1, or of mean square 1."""
+        shape = w.graph.types[self.x].shape
+        rows = self.rows(shape)
+        view = np.array((rows.outer, rows.span, rows.groups, rows.depth), np.int64)
+        x = w.node("Reshape", [x, w.number(view, "shape")], self.y)
+        if self.subtract_mean:
+            mean = w.node("ReduceMean", [x], self.y, axes=(1, 3))
+            x = w.node("Sub", [x, mean], self.y)
+        square = w.node("Mul", [x, x], self.y)
+        power = w.node("ReduceMean", [square], self.y, axes=(1, 3))
+        power = w.node("Add", [power, w.scalar(epsilon)], self.y)
+        x = w.node("Div", [x, w.node("Sqrt", [power], self.y)], self.y, self.name)
+        return w.node("Reshape", [x, w.number(np.array(shape, np.int64), "shape")], self.y)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -19,6 +19,7 @@ from toolchain.ir import (
     SameAs,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -85,6 +86,14 @@ class Pad(Op):
             "after": [0] * lead + after,
             "code": self._code(types),
         }
+
+    def write(self, w: Writer) -> None:
+        """Pad."""
+        perm = w.layout(self.x)
+        pads = [side[p] for side in (self.before, self.after) for p in perm]
+        inputs = [w.real(self.x, perm), w.number(np.array(pads, np.int64), "pads")]
+        y = w.node("Pad", [*inputs, w.scalar(self.value)], self.y, self.name)
+        w.finish(self.y, y, perm)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -17,6 +17,7 @@ from toolchain.ir import (
     Op,
     Types,
     Unsupported,
+    Writer,
     imports,
     in_place,
     register,
@@ -81,6 +82,11 @@ class PRelu(Op):
         """Requantisation and loops."""
         positive, negative = self._factors(types)
         return {"positive": positive, "negative": negative, "loops": loops(self, types)}
+
+    def write(self, w: Writer) -> None:
+        """PRelu."""
+        operands, perm = w.operands(self)
+        w.finish(self.y, w.node("PRelu", operands, self.y, self.name), perm)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -15,6 +15,7 @@ from toolchain.ir import (
     Op,
     SameAs,
     Types,
+    Writer,
     imports,
     register,
 )
@@ -75,6 +76,12 @@ class ReduceExtreme(Op):
             "largest": self.largest,
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
+
+    def write(self, w: Writer) -> None:
+        """ReduceMax or ReduceMin."""
+        op_type = "ReduceMax" if self.largest else "ReduceMin"
+        y = w.node(op_type, [w.real(self.x)], self.y, self.name, axes=self.axes)
+        w.finish(self.y, y, None, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

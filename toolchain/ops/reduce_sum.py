@@ -17,6 +17,7 @@ from toolchain.ir import (
     Op,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -39,6 +40,7 @@ _KINDS = {
     "squares": "GLUE_REDUCE_SQUARES",
     "l2": "GLUE_REDUCE_ROOT_OF_SQUARES",
 }
+_ONNX = {"l1": "ReduceL1", "squares": "ReduceSumSquare", "l2": "ReduceL2"}
 
 
 def _terms(kind: str, x: Array) -> Array:
@@ -124,6 +126,16 @@ class ReduceSum(Op):
             "result": quantize_multiplier(self._unit(types) / y.scale),
             "clamp": activation_codes(y, self.low, self.high),
         }
+
+    def write(self, w: Writer) -> None:
+        """ReduceSum, ReduceL1, ReduceSumSquare or ReduceL2."""
+        x = w.real(self.x)
+        if self.kind == "sum":
+            axes = w.number(np.array(self.axes, np.int64), "axes")
+            y = w.node("ReduceSum", [x, axes], self.y, self.name)
+        else:
+            y = w.node(_ONNX[self.kind], [x], self.y, self.name, axes=self.axes)
+        w.finish(self.y, y, None, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -15,6 +15,7 @@ from toolchain.ir import (
     SameAs,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -47,6 +48,10 @@ class Reshape(Op):
     def quant_rule(self, _types: Types) -> SameAs:
         """As the input."""
         return SameAs()
+
+    def write(self, w: Writer) -> None:
+        """Reshape, where more than dimensions of size 1 change."""
+        w.reshaped(self.y, self.x)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -19,6 +19,7 @@ from toolchain.ir import (
     Quant,
     Site,
     Types,
+    Writer,
     imports,
     register,
 )
@@ -141,6 +142,10 @@ class Softmax(Op):
             "shift": shift,
             "diff_min": diff_min,
         }
+
+    def write(self, w: Writer) -> None:
+        """Softmax."""
+        w.finish(self.y, w.node("Softmax", [w.real(self.x)], self.y, self.name, axis=-1))
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -11,6 +11,7 @@ from toolchain.ir import (
     Example,
     Kernel,
     Node,
+    Writer,
     imports,
     in_place,
     register,
@@ -45,6 +46,12 @@ class Sub(SumOp):
 
     low: float | None = None
     high: float | None = None
+
+    def write(self, w: Writer) -> None:
+        """Sub."""
+        operands, perm = w.operands(self)
+        y = w.node("Sub", operands, self.y, self.name)
+        w.finish(self.y, y, perm, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -16,6 +16,7 @@ from toolchain.ir import (
     Node,
     Op,
     Types,
+    Writer,
     imports,
     in_place,
     register,
@@ -79,6 +80,15 @@ class Sum(Op):
             "left_shift": LEFT_SHIFT,
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
+
+    def write(self, w: Writer) -> None:
+        """Mean or Sum; any other gain as a product."""
+        operands, perm = w.operands(self)
+        mean = self.gain == 1 / len(operands) and len(operands) > 1
+        y = w.node("Mean" if mean else "Sum", operands, self.y, self.name)
+        if self.gain != 1 and not mean:
+            y = w.node("Mul", [y, w.scalar(self.gain)], self.y)
+        w.finish(self.y, y, perm, self.low, self.high)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

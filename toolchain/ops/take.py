@@ -19,6 +19,7 @@ from toolchain.ir import (
     Target,
     Types,
     Unsupported,
+    Writer,
     register,
 )
 from toolchain.ops._copies import (
@@ -137,6 +138,26 @@ class Take(Op):
             return {}
         table = indexed_copy(self.cells(types[self.x].shape), types[self.x].shape)
         return {"offsets": np.concatenate([np.array(t, np.int32) for t in table.offsets])}
+
+    def write(self, w: Writer) -> None:
+        """Slice where cells are at regular distances, Gather elsewhere, on the codes."""
+        perm = w.layout(self.x)
+        codes = w.codes(self.x, perm)
+        name = self.name
+        for axis, values in enumerate(self.indices):
+            if values is None:
+                continue
+            at, step = perm.index(axis), values[1] - values[0] if len(values) > 1 else 1
+            if step and values == tuple(range(values[0], values[-1] + (step > 0) * 2 - 1, step)):
+                size = w.graph.types[self.x].shape[axis]
+                stop = values[-1] + step
+                bounds = (values[0], stop if stop >= 0 else -size - 1, at, step)
+                inputs = [w.number(np.array([n], np.int64), "slice") for n in bounds]
+                codes = w.node("Slice", [codes, *inputs], self.y, name)
+            else:
+                cells = w.number(np.array(values, np.int64), "cells")
+                codes = w.node("Gather", [codes, cells], self.y, name, axis=at)
+        w.keep(self.y, codes, perm)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

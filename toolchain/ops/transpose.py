@@ -16,6 +16,7 @@ from toolchain.ir import (
     SameAs,
     Types,
     Unsupported,
+    Writer,
     imports,
     register,
 )
@@ -59,6 +60,10 @@ class Transpose(Op):
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Loops and block of the kernel."""
         return {"copy": transposition(types[self.x].shape, self.perm)}
+
+    def write(self, w: Writer) -> None:
+        """Transpose, where somebody asks for that layout."""
+        w.transposed(self.y, self.x, self.perm)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

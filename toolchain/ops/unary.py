@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from onnx import TensorProto
 
 from toolchain.ir import (
     FREE,
@@ -23,12 +24,14 @@ from toolchain.ir import (
     QuantRule,
     Target,
     Types,
+    Writer,
     in_place,
     register,
 )
 from toolchain.ir.fixedpoint import INT8_MAX
 from toolchain.ops._examples import size
 from toolchain.ops._functions import FUNCTIONS
+from toolchain.ops._onnx_functions import domain, in_float32, write_expression
 
 Expression = tuple[Any, ...]
 
@@ -172,6 +175,20 @@ class Unary(Op):
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
         """The look-up table."""
         return {"table": self.table(types)}
+
+    def write(self, w: Writer) -> None:
+        """The expression as nodes; as a table where float32 would not give the same codes."""
+        x, y = (w.graph.types[n].q for n in (self.x, self.y))
+        table, perm = self.table(w.graph.types), w.layout(self.x)
+        inside = domain(self.expression, x)
+        if inside is None or not in_float32(self.expression, x, y, table, inside):
+            index = w.node("Cast", [w.codes(self.x, perm)], self.y, to=TensorProto.INT32)
+            shifted = w.node("Add", [index, w.number(np.array(128, np.int32))], self.y)
+            codes = w.node("Gather", [w.number(table, "table"), shifted], self.y, self.name)
+            w.keep(self.y, codes, perm)
+            return
+        real = w.clipped(w.real(self.x, perm), *inside, self.y)
+        w.finish(self.y, write_expression(w, self.expression, real, self.y, self.name), perm)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -1,0 +1,115 @@
+"""Expressions of Unary as ONNX nodes, and whether float32 gives the codes of the table."""
+
+from typing import Any
+
+import numpy as np
+
+from toolchain.ir import Array, Quant, Writer
+from toolchain.ops._functions import FUNCTIONS
+
+Expression = tuple[Any, ...]
+
+_NODES = {
+    "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min",
+    "pow": "Pow", "sigmoid": "Sigmoid", "tanh": "Tanh", "erf": "Erf", "softplus": "Softplus",
+    "softsign": "Softsign", "abs": "Abs", "neg": "Neg", "sign": "Sign", "floor": "Floor",
+    "ceil": "Ceil", "round": "Round", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
+    "reciprocal": "Reciprocal", "sin": "Sin", "cos": "Cos", "tan": "Tan", "asin": "Asin",
+    "acos": "Acos", "atan": "Atan", "sinh": "Sinh", "cosh": "Cosh", "asinh": "Asinh",
+    "acosh": "Acosh", "atanh": "Atanh",
+}  # fmt: skip
+_ATTRIBUTES = {
+    "leaky_relu": ("LeakyRelu", ("alpha",)),
+    "elu": ("Elu", ("alpha",)),
+    "celu": ("Celu", ("alpha",)),
+    "threshold": ("ThresholdedRelu", ("alpha",)),
+    "shrink": ("Shrink", ("lambd", "bias")),
+}
+"""Functions whose further arguments are attributes in ONNX."""
+
+
+def _value(expression: Expression, x: Array, kind: type[np.floating[Any]]) -> Array:
+    head, *operands = expression
+    if head == "x":
+        return x
+    if head == "const":
+        return np.asarray(operands[0], kind)
+    with np.errstate(all="ignore"):
+        return np.asarray(FUNCTIONS[head](*(_value(o, x, kind) for o in operands)), kind)
+
+
+def domain(expression: Expression, x: Quant) -> tuple[float | None, float | None] | None:
+    """Bounds between which the function is defined at every code; an open end is None.
+
+    The table continues the function beyond as at the nearest code where it is defined, which is
+    what clipping to the bounds does.
+
+    Returns:
+        The bounds; None when the codes where it is defined do not lie next to each other.
+    """
+    real = (np.arange(-128, 128) - x.zero_point) * np.float64(x.scale)
+    defined = np.flatnonzero(~np.isnan(np.broadcast_to(_value(expression, real, np.float64), 256)))
+    if not defined.size or defined[-1] - defined[0] + 1 != defined.size:
+        return None
+    low, high = (float(real[i]) for i in (defined[0], defined[-1]))
+    return (low if defined[0] else None), (high if defined[-1] != len(real) - 1 else None)
+
+
+def in_float32(
+    expression: Expression,
+    x: Quant,
+    y: Quant,
+    table: Array,
+    bounds: tuple[float | None, float | None],
+) -> bool:
+    """Whether the function in float32, rounded to codes, is within one of the table everywhere."""
+    real = np.arange(-128, 128, dtype=np.float32) - np.float32(x.zero_point)
+    real = np.clip(real * np.float32(x.scale), *bounds)
+    values = np.broadcast_to(_value(expression, real, np.float32), 256)
+    with np.errstate(over="ignore"):
+        codes = np.clip(np.rint(values / np.float32(y.scale)), -512, 512) + y.zero_point
+    wrong = np.abs(np.clip(codes, -128, 127) - table.astype(np.float64))
+    return bool(np.all(wrong <= 1))  # NaN is wrong as well
+
+
+def write_expression(w: Writer, expression: Expression, x: str, base: str, name: str) -> str:
+    """Write a function of the real values `x`; returns the result.
+
+    Args:
+        w: File under construction.
+        expression: The function.
+        x: Its argument.
+        base: Tensor of the graph that it computes.
+        name: Name of the last node.
+    """
+    head, *operands = expression
+    if head == "x":
+        return x
+    if head == "const":  # of the shape of x
+        zero = w.node("Mul", [x, w.scalar(0.0)], base)
+        return w.node("Add", [zero, w.scalar(operands[0])], base, name)
+
+    def operand(of: Expression) -> str:
+        if of[0] == "const":
+            return w.scalar(of[1])
+        return write_expression(w, of, x, base, f"{name}/{of[0]}")
+
+    if head in ("max", "min") and operands[1][0] == "const":
+        bounds = {head: float(operands[1][1])}
+        inner = operands[0]
+        if head == "min" and inner[0] == "max" and inner[2][0] == "const":
+            bounds["max"], inner = float(inner[2][1]), inner[1]
+        real = write_expression(w, inner, x, base, f"{name}/{head}")
+        return w.clipped(real, bounds.get("max"), bounds.get("min"), base)
+    first = operand(operands[0])
+    if head in _ATTRIBUTES:
+        op_type, names = _ATTRIBUTES[head]
+        values = {n: float(of[1]) for n, of in zip(names, operands[1:], strict=True)}
+        return w.node(op_type, [first], base, name, **values)
+    if head == "fmod":
+        return w.node("Mod", [first, operand(operands[1])], base, name, fmod=1)
+    if head == "mod":  # of the divisor's sign, as x - floor(x / y) y
+        divisor = operand(operands[1])
+        whole = w.node("Floor", [w.node("Div", [first, divisor], base)], base)
+        return w.node("Sub", [first, w.node("Mul", [whole, divisor], base)], base, name)
+    return w.node(_NODES[head], [first, *(operand(o) for o in operands[1:])], base, name)
