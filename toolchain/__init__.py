@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_PIPELINE = ("build", "compare", "convert", "emulate", "inspect")
+_PIPELINE = ("build", "compare", "convert", "emulate", "export_qdq", "inspect")
 
 
 def __getattr__(name: str) -> Any:

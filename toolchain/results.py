@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain.board import Board
+from toolchain.check.exported import ExportCheck
 from toolchain.ir import Array, Graph
 from toolchain.run import BuildResult, Sizes
 
@@ -133,3 +134,20 @@ class Inspection:
     board: Board | None
     fits: bool | None
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QdqExport:
+    """An exported QDQ model.
+
+    Args:
+        path: The file.
+        opset: Version of ONNX's operators it needs.
+        samples: Samples it was checked on.
+        check: ONNX Runtime against the integer model.
+    """
+
+    path: Path
+    opset: int
+    samples: int
+    check: ExportCheck

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import ModelProto, TensorProto, helper
 
-from toolchain.emit.qdq import Exported
+from toolchain.emit import Exported
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph
 from toolchain.ir.execute import simulate

@@ -31,7 +31,7 @@ from toolchain.cli.options import (
 from toolchain.cli.values import gates_of, shapes_of
 from toolchain.errors import GateFailed
 from toolchain.project import Project
-from toolchain.report import html, profiles, records, support, table
+from toolchain.report import exports, html, profiles, records, support, table
 from toolchain.report.terminal import progress_bars, show
 from toolchain.run.doctor import doctor as installed
 from toolchain.run.flash import flash_command
@@ -193,6 +193,18 @@ def run(
     view = table.run_table(converted.manifest, built, evaluation, emulation, page)
     show(as_json, record, view)
     _require(evaluation.comparison)
+
+
+@app.command()
+def export_qdq(
+    project: PROJECT,
+    output: Annotated[Path, typer.Option("-o", "--output", help="ONNX file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file of that name.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """Write the integer model as a QDQ ONNX file; check it in ONNX Runtime, layer by layer."""
+    made = pipeline.export_qdq(project, output, force=force)
+    show(as_json, exports.export_record(made), exports.export_table(made))
 
 
 @app.command()

@@ -3,13 +3,16 @@
 from toolchain.emit.literals import identifier
 from toolchain.emit.model import ModelCode, write_code, write_model
 from toolchain.emit.project import FirmwareModel, LayerInfo, Port, write_firmware
+from toolchain.emit.qdq import Exported, qdq_model
 
 __all__ = [
+    "Exported",
     "FirmwareModel",
     "LayerInfo",
     "ModelCode",
     "Port",
     "identifier",
+    "qdq_model",
     "write_code",
     "write_firmware",
     "write_model",

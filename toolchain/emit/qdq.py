@@ -26,7 +26,7 @@ class Exported:
     written: Mapping[str, Written]
 
 
-def export_qdq(graph: Graph, producer_version: str = "") -> Exported:
+def qdq_model(graph: Graph, producer_version: str = "") -> Exported:
     """Write an integer graph as a QDQ model.
 
     Every activation is rounded by QuantizeLinear where the firmware rounds it, weights are int8 per

@@ -96,7 +96,7 @@ class Writer:
         own = [i for i, n in enumerate(source.shape) if n != 1]
         ones = [i for i, n in enumerate(source.shape) if n == 1]
         moving = [own[source.axes.index(a)] for a in axes]
-        perm = tuple([*ones[:1], *moving, *ones[1:]])
+        perm = (*ones[:1], *moving, *ones[1:])
         name = self.node("Transpose", [source.name], x, perm=perm)
         turned = _Stored(name, axes, tuple(source.shape[p] for p in perm))
         layout.kept.append(turned)

@@ -28,14 +28,23 @@ _ATTRIBUTES = {
 """Functions whose further arguments are attributes in ONNX."""
 
 
-def _value(expression: Expression, x: Array, kind: type[np.floating[Any]]) -> Array:
+def _mod(x: Array, y: Array) -> Array:
+    """The remainder of the divisor's sign, as it is written for ONNX."""
+    return np.asarray(x - np.floor(x / y) * y)
+
+
+_AS_WRITTEN = {**FUNCTIONS, "mod": _mod}
+
+
+def _value(expression: Expression, x: Array) -> Array:
+    """The nodes of an expression, computed in the type of x."""
     head, *operands = expression
     if head == "x":
         return x
     if head == "const":
-        return np.asarray(operands[0], kind)
+        return np.asarray(operands[0], x.dtype)
     with np.errstate(all="ignore"):
-        return np.asarray(FUNCTIONS[head](*(_value(o, x, kind) for o in operands)), kind)
+        return np.asarray(_AS_WRITTEN[head](*(_value(o, x) for o in operands)), x.dtype)
 
 
 def domain(expression: Expression, x: Quant) -> tuple[float | None, float | None] | None:
@@ -48,7 +57,7 @@ def domain(expression: Expression, x: Quant) -> tuple[float | None, float | None
         The bounds; None when the codes where it is defined do not lie next to each other.
     """
     real = (np.arange(-128, 128) - x.zero_point) * np.float64(x.scale)
-    defined = np.flatnonzero(~np.isnan(np.broadcast_to(_value(expression, real, np.float64), 256)))
+    defined = np.flatnonzero(~np.isnan(np.broadcast_to(_value(expression, real), 256)))
     if not defined.size or defined[-1] - defined[0] + 1 != defined.size:
         return None
     low, high = (float(real[i]) for i in (defined[0], defined[-1]))
@@ -65,7 +74,7 @@ def in_float32(
     """Whether the function in float32, rounded to codes, is within one of the table everywhere."""
     real = np.arange(-128, 128, dtype=np.float32) - np.float32(x.zero_point)
     real = np.clip(real * np.float32(x.scale), *bounds)
-    values = np.broadcast_to(_value(expression, real, np.float32), 256)
+    values = np.broadcast_to(_value(expression, real), 256)
     with np.errstate(over="ignore"):
         codes = np.clip(np.rint(values / np.float32(y.scale)), -512, 512) + y.zero_point
     wrong = np.abs(np.clip(codes, -128, 127) - table.astype(np.float64))

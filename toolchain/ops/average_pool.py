@@ -170,9 +170,7 @@ class AveragePool(Op):
         inputs = [w.real(self.x, FIRST)]
         attributes = {**self.window.attributes, "dilations": None}
         count = int(self.count_padding) or None
-        y = w.node(
-            "AveragePool", inputs, self.y, self.name, count_include_pad=count, **attributes
-        )
+        y = w.node("AveragePool", inputs, self.y, self.name, count_include_pad=count, **attributes)
         w.finish(self.y, y, FIRST, self.low, self.high)
 
     @classmethod

@@ -88,7 +88,9 @@ class Extremum(Op):
     def write(self, w: Writer) -> None:
         """Max or Min."""
         operands, perm = w.operands(self)
-        w.finish(self.y, w.node("Max" if self.largest else "Min", operands, self.y, self.name), perm)
+        w.finish(
+            self.y, w.node("Max" if self.largest else "Min", operands, self.y, self.name), perm
+        )
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -6,7 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from toolchain.ir import Array, Builder, Example, FIRST, Kernel, Node, Types, Unsupported, Writer, register
+from toolchain.ir import (
+    FIRST,
+    Array,
+    Builder,
+    Example,
+    Kernel,
+    Node,
+    Types,
+    Unsupported,
+    Writer,
+    register,
+)
 from toolchain.ir.fixedpoint import activation_codes
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size

@@ -187,15 +187,15 @@ class Normalize(Op):
         channels = types[self.x].shape[-1]
         gain, bias = (
             np.broadcast_to(w.graph.constants[n] * step * 2.0**-bits, channels).astype(np.float32)
-            for n, bits in zip(self.inputs[1:], (self.shift - _FRACTION, _BIAS_FRACTION), strict=True)
+            for n, bits in zip(
+                self.inputs[1:], (self.shift - _FRACTION, _BIAS_FRACTION), strict=True
+            )
         )
         epsilon = self.epsilon or 1e-7 * types[self.x].q.scale ** 2  # a row of zeros stays zero
         if self.subtract_mean and not self.across and self.groups == 1:
             w.require(17)
             inputs = [w.real(self.x), w.number(gain, "gain"), w.number(bias, "bias")]
-            y = w.node(
-                "LayerNormalization", inputs, self.y, self.name, axis=-1, epsilon=epsilon
-            )
+            y = w.node("LayerNormalization", inputs, self.y, self.name, axis=-1, epsilon=epsilon)
             w.finish(self.y, y, None, self.low, self.high)
             return
         rank = len(types[self.x].shape)

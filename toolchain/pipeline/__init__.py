@@ -3,6 +3,7 @@
 from toolchain.pipeline.comparison import compare
 from toolchain.pipeline.conversion import convert, tool_version
 from toolchain.pipeline.emulation import build, emulate, require_ready
+from toolchain.pipeline.export import export_qdq
 from toolchain.pipeline.inspection import inspect
 from toolchain.pipeline.profiling import profile
 from toolchain.pipeline.samples import input_specs
@@ -12,6 +13,7 @@ __all__ = [
     "compare",
     "convert",
     "emulate",
+    "export_qdq",
     "input_specs",
     "inspect",
     "profile",

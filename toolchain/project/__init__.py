@@ -1,5 +1,6 @@
 """A converted project on disk: what `convert` writes and the later commands read."""
 
+from toolchain.project.file import require_free, write_file
 from toolchain.project.folder import MANIFEST, MODEL, Project, written_aside
 from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest
 from toolchain.project.names import layer_names
@@ -16,6 +17,8 @@ __all__ = [
     "firmware_of",
     "layer_names",
     "manifest_of",
+    "require_free",
+    "write_file",
     "write_records",
     "written_aside",
 ]

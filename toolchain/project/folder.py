@@ -14,6 +14,7 @@ import toolchain.ops  # noqa: F401 - registers the operators a stored graph name
 from toolchain.errors import InputRefused
 from toolchain.ir import Array, Graph
 from toolchain.ir.serialize import load_graph
+from toolchain.project.file import umask
 from toolchain.project.manifest import Manifest
 
 MANIFEST = "manifest.json"
@@ -96,7 +97,7 @@ def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:
             "write", str(directory), f"cannot be written: {error.strerror}", "choose another folder"
         ) from error
     try:
-        aside.chmod(0o777 & ~_umask())
+        aside.chmod(0o777 & ~umask())
         yield aside
         _move(aside, target)
     finally:
@@ -126,12 +127,6 @@ def _remove_empty(folders: list[Path]) -> None:
     for folder in folders:
         with suppress(OSError):
             folder.rmdir()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _check_target(target: Path, force: bool) -> None:
