@@ -2,7 +2,16 @@
 
 from typing import Any
 
-_PIPELINE = ("build", "compare", "convert", "emulate", "export_qdq", "inspect")
+_PIPELINE = (
+    "build",
+    "compare",
+    "convert",
+    "diagnose",
+    "diagnose_project",
+    "emulate",
+    "export_qdq",
+    "inspect",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain.board import Board
+from toolchain.check.board import BoardFindings
+from toolchain.check.diagnosis import Diagnosis
 from toolchain.check.exported import ExportCheck
 from toolchain.ir import Array, Graph
 from toolchain.run import BuildResult, Sizes
@@ -151,3 +153,39 @@ class QdqExport:
     opset: int
     samples: int
     check: ExportCheck
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """The integer model with some layers computed exactly.
+
+    Args:
+        layers: Their names.
+        sqnr_db: SQNR of the worst output, in dB.
+        agreement: Share of samples of the float model's class; None: no output names one.
+        accuracy: Share of samples classified as labelled; None without labels.
+    """
+
+    layers: tuple[str, ...]
+    sqnr_db: float
+    agreement: float | None
+    accuracy: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """Where the error of an integer model arises.
+
+    Args:
+        diagnosis: What was measured.
+        advice: A sentence for every layer.
+        notes: What looks doubtful about the data.
+        without: What layers that were excluded would gain; None when none was.
+        board: What a board computed; None when that is not known.
+    """
+
+    diagnosis: Diagnosis
+    advice: Mapping[str, str]
+    notes: tuple[str, ...]
+    without: Without | None
+    board: BoardFindings | None

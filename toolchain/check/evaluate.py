@@ -61,15 +61,15 @@ def evaluate(
     columns: dict[str, tuple[list[Array], list[Array]]] = {y: ([], []) for y in graph.outputs}
     for index, sample in enumerate(samples):
         codes = input_codes(graph, sample)
-        reals = _as_the_model_takes(graph, session, sample, codes)
+        reals = as_the_model_takes(graph, session, sample, codes)
         reference, values = session.run(reals), simulate(graph, codes)
         for y, origin in layers.items():
             kind = graph.types[y]
-            expected = origin.view(_real(reference[origin.tensor], kind.q), kind.shape)
+            expected = origin.view(real_values(reference[origin.tensor], kind.q), kind.shape)
             errors.update(names[y], expected, dequantize(values[y], kind.q))
         for y, (floats, integers) in columns.items():
             value = reference[graph.origins[y].tensor].reshape(graph.types[y].shape)
-            floats.append(_real(value, graph.types[y].q))
+            floats.append(real_values(value, graph.types[y].q))
             integers.append(values[y])
         if progress is not None:
             progress(index + 1, len(samples))
@@ -93,7 +93,7 @@ def evaluate(
     )
 
 
-def _as_the_model_takes(
+def as_the_model_takes(
     graph: Graph, session: FloatSession, sample: Mapping[str, Array], codes: Mapping[str, Array]
 ) -> dict[str, Array]:
     """The sample in the element types of the original model's inputs."""
@@ -110,7 +110,7 @@ def _as_the_model_takes(
     return values
 
 
-def _real(value: Array, quant: Quant) -> Array:
+def real_values(value: Array, quant: Quant) -> Array:
     """Codes that a quantised model gives as real values; real values as they are."""
     if value.dtype == np.uint8:
         return dequantize(value.astype(np.int16) - 128, quant)

@@ -11,7 +11,7 @@ import typer
 from toolchain import pipeline
 from toolchain.board import list_boards, load_board
 from toolchain.check.compare import Comparison
-from toolchain.cli.conversion import Conversion, with_conversion
+from toolchain.cli.conversion import Conversion, Quantisation, with_conversion
 from toolchain.cli.options import (
     AGREEMENT,
     BOARD,
@@ -28,10 +28,11 @@ from toolchain.cli.options import (
     TIMEOUT,
     Engine,
 )
-from toolchain.cli.values import gates_of, shapes_of
+from toolchain.cli.values import gates_of, refuse_for_model, refuse_for_project, shapes_of
 from toolchain.errors import GateFailed
 from toolchain.project import Project
 from toolchain.report import exports, html, profiles, records, support, table
+from toolchain.report.diagnoses import Sort, diagnosis_record, diagnosis_table
 from toolchain.report.terminal import progress_bars, show
 from toolchain.run.doctor import doctor as installed
 from toolchain.run.flash import flash_command
@@ -193,6 +194,41 @@ def run(
     view = table.run_table(converted.manifest, built, evaluation, emulation, page)
     show(as_json, record, view)
     _require(evaluation.comparison)
+
+
+@app.command()
+@with_conversion
+def diagnose(
+    *,
+    model: Annotated[
+        Path, typer.Argument(help="ONNX file, or a folder that convert wrote.", show_default=False)
+    ],
+    data: DATA,
+    conversion: Quantisation,
+    samples: SAMPLES = None,
+    sort: Annotated[Sort, typer.Option("--sort", help="By what layers are sorted.")] = Sort.SHARE,
+    exclude: Annotated[
+        list[str],
+        typer.Option("--exclude", help="What if this layer (or * pattern) were exact; repeatable."),
+    ] = [],  # noqa: B006
+    outputs_of_board: Annotated[
+        Path | None,
+        typer.Option("--outputs-of-board", help="Codes a board computed (.npz), for a project."),
+    ] = None,
+    as_json: JSON = False,
+) -> None:
+    """Say of every layer where its error comes from, and what helps."""
+    with progress_bars() as progress:
+        if model.is_dir():
+            refuse_for_project([*conversion.given(), *(["exclude"] if exclude else [])])
+            seen = pipeline.diagnose_project(model, data, samples, outputs_of_board, progress)
+        else:
+            refuse_for_model(outputs_of_board)
+            options = conversion.quantisation()
+            seen = pipeline.diagnose(
+                model, data, conversion.calib, options, samples, exclude, progress
+            )
+    show(as_json, diagnosis_record(seen, sort), diagnosis_table(seen, sort))
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from typing import Any, get_type_hints
 
@@ -14,8 +14,8 @@ from toolchain.select import Optimize
 
 
 @dataclass(frozen=True)
-class Conversion:
-    """What `convert` and `run` are told about the conversion; a field is an option."""
+class Quantisation:
+    """What a command is told about data and ranges; a field is an option."""
 
     calib: option.CALIB = None
     calibration: option.METHOD = option.Calibration.MINMAX
@@ -23,6 +23,29 @@ class Conversion:
     pixel_scale: option.SCALE = 1.0
     shape: option.SHAPE = field(default_factory=list)
     outputs: option.OUTPUTS = field(default_factory=list)
+
+    def given(self) -> list[str]:
+        """Names of the options that are not at their defaults."""
+        default = type(self)()
+        names = (f.name for f in fields(self))
+        return [name for name in names if getattr(self, name) != getattr(default, name)]
+
+    def quantisation(self, max_samples: int | None = None) -> ConvertOptions:
+        """The same as the pipeline takes it."""
+        return ConvertOptions(
+            method=self.calibration.value,
+            percentile=self.percentile,
+            max_samples=max_samples,
+            pixel_scale=self.pixel_scale,
+            shapes=shapes_of(self.shape),
+            outputs=tuple(self.outputs),
+        )
+
+
+@dataclass(frozen=True)
+class Conversion(Quantisation):
+    """What `convert` and `run` are told about the conversion; a field is an option."""
+
     prefix: option.PREFIX = ""
     kernels: option.KERNELS = None
     cmsis_nn_dir: option.ARM = None
@@ -34,13 +57,8 @@ class Conversion:
 
     def options(self, gates: Gates | None = None, max_samples: int | None = None) -> ConvertOptions:
         """The same as the pipeline takes it, with the gates on the calibration data."""
-        return ConvertOptions(
-            method=self.calibration.value,
-            percentile=self.percentile,
-            max_samples=max_samples,
-            pixel_scale=self.pixel_scale,
-            shapes=shapes_of(self.shape),
-            outputs=tuple(self.outputs),
+        return replace(
+            self.quantisation(max_samples),
             prefix=self.prefix,
             kernels=self.kernels,
             cmsis_nn_dir=self.cmsis_nn_dir,
@@ -54,12 +72,13 @@ class Conversion:
 
 
 def with_conversion(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameter `conversion` is spelled out as one option per field.
+    """A command whose parameter `conversion` is spelled out as one option per field of its type.
 
     Typer reads the options from the signature, which therefore names them all.
     """
     own = get_type_hints(command, include_extras=True)
-    shared = get_type_hints(Conversion, include_extras=True)
+    shared_type: type[Quantisation] = own["conversion"]
+    shared = get_type_hints(shared_type, include_extras=True)
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
@@ -71,14 +90,14 @@ def with_conversion(command: Callable[..., None]) -> Callable[..., None]:
                     default=[] if f.default_factory is list else f.default,
                     annotation=shared[f.name],
                 )
-                for f in fields(Conversion)
+                for f in fields(shared_type)
             )
         else:
             parameters.append(parameter.replace(kind=kind, annotation=own[name]))
 
     @wraps(command)
     def spelled_out(**values: Any) -> None:
-        made = Conversion(**{f.name: values.pop(f.name) for f in fields(Conversion)})
+        made = shared_type(**{f.name: values.pop(f.name) for f in fields(shared_type)})
         command(conversion=made, **values)
 
     del spelled_out.__wrapped__

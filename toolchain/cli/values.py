@@ -1,5 +1,7 @@
 """Values of options that typer cannot read by itself."""
 
+from pathlib import Path
+
 from toolchain.check.compare import Gates
 from toolchain.errors import InputRefused
 
@@ -27,3 +29,36 @@ def shapes_of(texts: list[str]) -> dict[str, tuple[int, ...]]:
         if not name or not shapes[name] or min(shapes[name]) < 1:
             raise InputRefused("command line", text, "not a shape", "write NAME=1,3,96,96")
     return shapes
+
+
+def refuse_for_project(given: list[str]) -> None:
+    """Refuse options that only make sense before a conversion.
+
+    Args:
+        given: Names of such options that are on the command line.
+
+    Raises:
+        InputRefused: There are some.
+    """
+    if given:
+        raise InputRefused(
+            "command line",
+            ", ".join(f"--{name.replace('_', '-')}" for name in given),
+            "a project is quantised already",
+            "give the ONNX file instead of the project, or leave the option out",
+        )
+
+
+def refuse_for_model(board_outputs: Path | None) -> None:
+    """Refuse the codes of a board where it is not known what it ran.
+
+    Raises:
+        InputRefused: There are some.
+    """
+    if board_outputs is not None:
+        raise InputRefused(
+            "command line",
+            "--outputs-of-board",
+            "needs the project the firmware was built from",
+            "give the folder that convert wrote instead of the ONNX file",
+        )

@@ -2,6 +2,7 @@
 
 from toolchain.pipeline.comparison import compare
 from toolchain.pipeline.conversion import convert, tool_version
+from toolchain.pipeline.diagnosing import diagnose, diagnose_project
 from toolchain.pipeline.emulation import build, emulate, require_ready
 from toolchain.pipeline.export import export_qdq
 from toolchain.pipeline.inspection import inspect
@@ -12,6 +13,8 @@ __all__ = [
     "build",
     "compare",
     "convert",
+    "diagnose",
+    "diagnose_project",
     "emulate",
     "export_qdq",
     "input_specs",

@@ -33,7 +33,7 @@ from toolchain.project import (
 )
 from toolchain.quant.calibrate import Range, calibrate
 from toolchain.quant.prune import Pruned, prune
-from toolchain.quant.quantize import calibrated_tensors, quantize
+from toolchain.quant.quantize import Quantized, calibrated_tensors, quantize
 from toolchain.select import Choice, select_kernels
 
 STORED_SAMPLES = 16
@@ -133,15 +133,25 @@ def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]
     ]
 
 
-def _integers(
+def quantise(
     graph: Graph,
     model: ModelProto,
     samples: Samples | None,
-    target: Target,
     options: ConvertOptions,
     progress: Progress,
-) -> _Planned:
-    """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
+) -> Quantized:
+    """Calibrate where the model states no scales, and turn a float graph into integers.
+
+    Args:
+        graph: The float graph after the passes.
+        model: The original model.
+        samples: Calibration data.
+        options: How ranges are chosen.
+        progress: Told about the calibration.
+
+    Raises:
+        InputRefused: The data are none to calibrate with, or are missing.
+    """
     tensors = calibrated_tensors(graph)
     ranges: dict[str, Range] = {}
     if samples is not None and tensors:
@@ -157,7 +167,19 @@ def _integers(
             options.percentile,
             lambda done, total: progress("calibrate", done, total),
         )
-    quantized = quantize(graph, ranges)
+    return quantize(graph, ranges)
+
+
+def _integers(
+    graph: Graph,
+    model: ModelProto,
+    samples: Samples | None,
+    target: Target,
+    options: ConvertOptions,
+    progress: Progress,
+) -> _Planned:
+    """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
+    quantized = quantise(graph, model, samples, options, progress)
     pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
     notes = [f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped]
     graph = verify(pruned.graph, Stage.QUANTIZED)
