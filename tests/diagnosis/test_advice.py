@@ -8,6 +8,7 @@ from onnx import helper
 from tests.diagnosis.nets import CHANNELS, Rows, diagnosed, images, model_of, network, subject
 from toolchain.check.advice import MANY, advise_on
 from toolchain.check.diagnosis import diagnose
+from toolchain.frontend.load import load_model
 
 
 def _findings(found, name):
@@ -128,3 +129,24 @@ def test_weights_that_make_the_error_are_named():
     layer = _findings(found, "stem (Conv2D)")
     assert layer.statistics.weight_noise > 10 * layer.statistics.grid_noise
     assert "most of it by the rounding of its weights" in advice[layer.name]
+
+
+def test_quantised_models_are_not_blamed_for_their_weights(shared):
+    """Their float model is the quantised one: weights and ranges are no errors."""
+    model = load_model(shared / "models" / "q_mlperf_kws__qdq_pc_MinMax_s8.onnx")
+    found = subject(model)
+    (x,) = found.graph.inputs
+    with np.load(shared / "data" / "kws_tts.npz") as stored:
+        rows = Rows(stored["x"][:4])
+    data = Rows([])
+    data.extend({x: row["x"].reshape(found.graph.types[x].shape)} for row in rows)
+    diagnosis = diagnose(model, found.unpruned, data)
+    advice = advise_on(diagnosis)
+    assert any("the model itself rounds to these codes" in s for s in advice.values())
+    assert all("its weights" not in s for s in advice.values())
+
+
+def test_a_channel_that_is_nothing_is_no_spread():
+    gains = np.where(np.arange(CHANNELS) < 5, 1e-9, 1.0)
+    _, advice = diagnosed(network(gains), images(64), images(16, 5))
+    assert "spans" not in advice["depthwise"]

@@ -7,11 +7,14 @@ import numpy as np
 from toolchain.check.diagnosis import Diagnosis, LayerFindings
 from toolchain.check.metrics import ratio_db
 from toolchain.ir import Fixed, Graph, Op
+from toolchain.ops._layer import LayerOp
 
 NOTICEABLE = 0.05
 """Part of the outputs' error from which on a layer is worth a remedy."""
 POOR_DB = 30.0
 """Own SQNR below which a layer is worth one in any case."""
+_NOTHING = 2.0**-20
+"""A channel this many times narrower than the widest holds no more than the float model's noise."""
 MANY = 16.0
 """How many times wider than needed a range is when that costs bits worth a remedy: four of 8."""
 
@@ -30,7 +33,7 @@ def _sentence(layer: LayerFindings, graph: Graph, by_tensor: Mapping[str, LayerF
             found = remedy(layer, graph, by_tensor)
             if found is not None:
                 return found
-    return _dead_channels(layer, 1) or (
+    return _dead_channels(layer, graph, 1) or (
         f"fine: {layer.share:.1%} of the output's error arises here"
     )
 
@@ -47,6 +50,17 @@ def _constant(layer: LayerFindings) -> str:
     return (
         f"its output always has the same code, because its range {bottom:.3g}..{top:.3g} is too "
         f"wide for the values {low:.3g}..{high:.3g}: calibrate with data like these"
+    )
+
+
+def _stated(
+    layer: LayerFindings, _graph: Graph, _by_tensor: Mapping[str, LayerFindings]
+) -> str | None:
+    if layer.statistics.grid_noise:
+        return None
+    return (
+        f"the model itself rounds to these codes; {layer.own_sqnr_db:.0f} dB are what the "
+        "firmware's arithmetic rounds differently, mostly halves of a step"
     )
 
 
@@ -69,7 +83,7 @@ def _channel_spread(
     layer: LayerFindings, _graph: Graph, _by_tensor: Mapping[str, LayerFindings]
 ) -> str | None:
     spans = layer.statistics.spans()
-    live = spans[spans > 0]
+    live = spans[spans > _NOTHING * spans.max()]
     if len(live) < 2:
         return None
     middle, widest = float(np.median(live)), int(np.argmax(spans))
@@ -106,14 +120,15 @@ def _tail(
 
 
 def _idle(
-    layer: LayerFindings, _graph: Graph, _by_tensor: Mapping[str, LayerFindings]
+    layer: LayerFindings, graph: Graph, _by_tensor: Mapping[str, LayerFindings]
 ) -> str | None:
-    return _dead_channels(layer, max(1, len(layer.statistics.places) // 4))
+    return _dead_channels(layer, graph, max(1, len(layer.statistics.places) // 4))
 
 
-def _dead_channels(layer: LayerFindings, least: int) -> str | None:
-    """Of a layer of which at least so many channels never change."""
-    if layer.dead_channels < least or len(layer.statistics.places) == 1:
+def _dead_channels(layer: LayerFindings, graph: Graph, least: int) -> str | None:
+    """Of a layer with weights of which at least so many channels never change."""
+    inner = isinstance(layer.op, LayerOp) and layer.tensor not in graph.outputs
+    if not inner or layer.dead_channels < least:
         return None
     return (
         f"{layer.dead_channels} of {len(layer.statistics.places)} channels have the same code on "
@@ -149,6 +164,7 @@ def _plain(layer: LayerFindings, _graph: Graph, _by_tensor: Mapping[str, LayerFi
 
 Remedy = Callable[[LayerFindings, Graph, Mapping[str, LayerFindings]], str | None]
 _REMEDIES: tuple[Remedy, ...] = (
+    _stated,
     _clipping,
     _channel_spread,
     _tail,
