@@ -216,18 +216,21 @@ class MatMul(Op):
         return types[self.y].elements * self._shapes(types)[0][-1]
 
     def write(self, w: Writer) -> None:
-        """MatMul, times the gain, and Add."""
+        """Gemm where there is a bias for two matrices; MatMul, the gain at the first operand."""
+        types, gain = w.graph.types, self.gain if self.gain != 1 else None
         a, b = (
-            w.real(x, perm)
-            for x, perm in zip(self.inputs[:2], self._perms(w.graph.types), strict=True)
+            w.real(x, perm) for x, perm in zip(self.inputs[:2], self._perms(types), strict=True)
         )
-        y = w.node("MatMul", [a, b], self.y, self.name)
-        if self.gain != 1:
-            y = w.node("Mul", [y, w.scalar(self.gain)], self.y)
-        if len(self.inputs) > 2:
-            bias = self.inputs[2]
-            unit = self._unit(w.graph.types, {})
-            y = w.node("Add", [y, w.integers(w.graph.constants[bias], [unit], None, bias)], self.y)
+        bias = [
+            w.integers(w.graph.constants[c], [self._unit(types, {})], None, c)
+            for c in self.inputs[2:]
+        ]
+        if bias and len(types[self.y].shape) == 2:
+            y = w.node("Gemm", [a, b, *bias], self.y, self.name, alpha=gain)
+        else:
+            a = a if gain is None else w.node("Mul", [a, w.scalar(gain)], self.y)
+            y = w.node("MatMul", [a, b], self.y, self.name)
+            y = w.node("Add", [y, *bias], self.y) if bias else y
         w.finish(self.y, y, None, self.low, self.high)
 
     @classmethod

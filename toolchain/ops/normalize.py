@@ -182,47 +182,64 @@ class Normalize(Op):
         }
 
     def write(self, w: Writer) -> None:
-        """LayerNormalization or InstanceNormalization; without the mean its definition."""
+        """LayerNormalization or InstanceNormalization, of groups too; else its definition."""
         types, step = w.graph.types, w.graph.types[self.y].q.scale
-        channels = types[self.x].shape[-1]
+        shape = types[self.x].shape
+        fractions = self.shift - _FRACTION, _BIAS_FRACTION
         gain, bias = (
-            np.broadcast_to(w.graph.constants[n] * step * 2.0**-bits, channels).astype(np.float32)
-            for n, bits in zip(
-                self.inputs[1:], (self.shift - _FRACTION, _BIAS_FRACTION), strict=True
-            )
+            np.broadcast_to(w.graph.constants[n] * step * 2.0**-bits, shape[-1]).astype(np.float32)
+            for n, bits in zip(self.inputs[1:], fractions, strict=True)
         )
         epsilon = self.epsilon or 1e-7 * types[self.x].q.scale ** 2  # a row of zeros stays zero
-        if self.subtract_mean and not self.across and self.groups == 1:
+        if self.subtract_mean and self.across:
+            first = (0, len(shape) - 1, *range(1, len(shape) - 1))
+            y = self._instances(w, w.real(self.x, first), (gain, bias), epsilon)
+            w.finish(self.y, y, first, self.low, self.high)
+            return
+        if self.subtract_mean and self.groups == 1:
             w.require(17)
             inputs = [w.real(self.x), w.number(gain, "gain"), w.number(bias, "bias")]
             y = w.node("LayerNormalization", inputs, self.y, self.name, axis=-1, epsilon=epsilon)
-            w.finish(self.y, y, None, self.low, self.high)
-            return
-        rank = len(types[self.x].shape)
-        first = (0, rank - 1, *range(1, rank - 1))
-        if self.subtract_mean and self.across and self.groups == channels:
-            inputs = [w.real(self.x, first), w.number(gain, "gain"), w.number(bias, "bias")]
-            y = w.node("InstanceNormalization", inputs, self.y, self.name, epsilon=epsilon)
-            w.finish(self.y, y, first, self.low, self.high)
-            return
-        y = self._normals(w, w.real(self.x), epsilon)
-        y = w.node("Mul", [y, w.number(gain, "gain")], self.y)
-        y = w.node("Add", [y, w.number(bias, "bias")], self.y)
+        else:
+            y = self._defined(w, w.real(self.x), epsilon)
+            y = w.node("Mul", [y, w.number(gain, "gain")], self.y)
+            if bias.any():
+                y = w.node("Add", [y, w.number(bias, "bias")], self.y)
         w.finish(self.y, y, None, self.low, self.high)
 
-    def _normals(self, w: Writer, x: str, epsilon: float) -> str:
+    def _instances(self, w: Writer, x: str, affine: tuple[Array, Array], epsilon: float) -> str:
+        """Rows that run over all positions of a channel or a group, [N, C, ...]."""
+        n, *space, channels = w.graph.types[self.x].shape
+        if self.groups == channels:
+            inputs = [x, *(w.number(v, "affine") for v in affine)]
+            return w.node("InstanceNormalization", inputs, self.y, self.name, epsilon=epsilon)
+        grouped = w.number(np.array((n, self.groups, -1), np.int64), "shape")
+        ones = np.ones(self.groups, np.float32)
+        inputs = [w.node("Reshape", [x, grouped], self.y)]
+        inputs += [w.number(v, "affine") for v in (ones, 0 * ones)]
+        y = w.node("InstanceNormalization", inputs, self.y, self.name, epsilon=epsilon)
+        whole = w.number(np.array((n, channels, *space), np.int64), "shape")
+        y = w.node("Reshape", [y, whole], self.y)
+        for op_type, values in zip(("Mul", "Add"), affine, strict=True):
+            column = values.reshape(-1, *(1 for _ in space))
+            y = w.node(op_type, [y, w.number(column, "affine")], self.y)
+        return y
+
+    def _defined(self, w: Writer, x: str, epsilon: float) -> str:
         """Rows of mean 0 and variance 1, or of mean square 1."""
         shape = w.graph.types[self.x].shape
         rows = self.rows(shape)
-        view = np.array((rows.outer, rows.span, rows.groups, rows.depth), np.int64)
-        x = w.node("Reshape", [x, w.number(view, "shape")], self.y)
+        axes: tuple[int, ...] = (-1,)
+        if rows.groups > 1 or self.across:
+            view = np.array((rows.outer, rows.span, rows.groups, rows.depth), np.int64)
+            x, axes = w.node("Reshape", [x, w.number(view, "shape")], self.y), (1, 3)
         if self.subtract_mean:
-            mean = w.node("ReduceMean", [x], self.y, axes=(1, 3))
-            x = w.node("Sub", [x, mean], self.y)
-        square = w.node("Mul", [x, x], self.y)
-        power = w.node("ReduceMean", [square], self.y, axes=(1, 3))
+            x = w.node("Sub", [x, w.node("ReduceMean", [x], self.y, axes=axes)], self.y)
+        power = w.node("ReduceMean", [w.node("Mul", [x, x], self.y)], self.y, axes=axes)
         power = w.node("Add", [power, w.scalar(epsilon)], self.y)
         x = w.node("Div", [x, w.node("Sqrt", [power], self.y)], self.y, self.name)
+        if axes == (-1,):
+            return x
         return w.node("Reshape", [x, w.number(np.array(shape, np.int64), "shape")], self.y)
 
     @classmethod
