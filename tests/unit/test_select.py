@@ -130,6 +130,45 @@ def test_the_order_decides_without_data(given):
     assert taken([One])[0].kernel.name == "a"
 
 
+ONE_AND_TWO = {
+    One: [kernel("a"), kernel("shared", "wrapper.c", "core.c")],
+    Two: [kernel("core", "core.c"), kernel("other")],
+}
+CODE = {"a.c": 300, "wrapper.c": 20, "core.c": 500, "other.c": 400}
+
+
+def test_no_code_for_work_that_linked_code_does_nearly_as_fast(given):
+    given(ONE_AND_TWO, {"a": 1000, "shared": 1100, "core": 99_000, "other": 150_000}, CODE)
+    first, second = taken([One, Two])
+    assert (first.kernel.name, second.kernel.name) == ("shared", "core")
+    assert first.reason.startswith("less code")
+    assert first.rejected == ("a: 1,000 instructions",)
+
+
+def test_a_thousandth_of_the_instructions_and_no_more_is_spent_on_less_code(given):
+    given(ONE_AND_TWO, {"a": 1000, "shared": 1101, "core": 99_000, "other": 150_000}, CODE)
+    assert [c.kernel.name for c in taken([One, Two])] == ["a", "core"]
+    # each of the two layers alone could be afforded
+    given(ONE_AND_TWO, {"a": 1000, "shared": 1060, "core": 99_000, "other": 150_000}, CODE)
+    assert [c.kernel.name for c in taken([One, One, Two])] == ["a", "a", "core"]
+
+
+def test_the_errors_of_the_fits_are_spent_too(given):
+    costs = {"a": 1000, "shared": 1000, "core": 99_000, "other": 150_000}
+    given(ONE_AND_TWO, costs, CODE, worst=0.06)
+    assert [c.kernel.name for c in taken([One, Two])] == ["a", "core"]
+    given(ONE_AND_TWO, costs, CODE, worst=0.04)
+    assert [c.kernel.name for c in taken([One, Two])] == ["shared", "core"]
+
+
+def test_code_that_is_not_measured_or_not_less_is_no_reason(given):
+    costs = {"a": 1000, "shared": 1000, "core": 99_000, "other": 150_000}
+    given(ONE_AND_TWO, costs, {k: v for k, v in CODE.items() if k != "a.c"})
+    assert [c.kernel.name for c in taken([One, Two])] == ["a", "core"]
+    given(ONE_AND_TWO, costs, CODE | {"wrapper.c": 300})
+    assert [c.kernel.name for c in taken([One, Two])] == ["a", "core"]
+
+
 def test_costs_are_those_of_our_kernels(given):
     given({One: [kernel("a"), kernel("b")]}, {"a": 2, "b": 1})
     (choice,) = taken([One], Target(Isa.DSP, Family.CMSIS_NN))
@@ -170,6 +209,12 @@ def test_size_takes_the_fastest_of_what_is_linked_anyway(given):
         {"a.c": 10, "b.c": 0},
     )
     assert [c.kernel.name for c in taken([One, Two], optimize=Optimize.SIZE)] == ["a", "b"]
+
+
+def test_size_needs_no_data_where_there_is_no_choice(given):
+    kernels = {One: [kernel("a"), kernel("b")], Two: [kernel("c")]}
+    given(kernels, {"a": 1, "b": 9}, {"a.c": 60, "b.c": 50})
+    assert [c.kernel.name for c in taken([One, Two], optimize=Optimize.SIZE)] == ["b", "c"]
 
 
 def test_size_without_data_is_speed(given):

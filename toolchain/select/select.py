@@ -1,11 +1,15 @@
 """Choose a C kernel for every operator: by measured cost, or for the least code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from toolchain.errors import InternalError
 from toolchain.ir import Graph, Kernel, Op, Site, Target
 from toolchain.select.costs import Costs, Optimize, load_costs
+
+SPARED = 1e-3
+"""At speed, this share of the instructions of a model may be spent on linking less code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +50,22 @@ class _Candidate:
         return frozenset(self.kernel.sources)
 
 
+_SMALL = {Optimize.SPEED: "less code at nearly the same speed", Optimize.SIZE: "the least code"}
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """One operator with the kernels that may run it, the preferred one first."""
 
     site: Site
+    optimize: Optimize
     candidates: tuple[_Candidate, ...]
     refused: tuple[str, ...]
 
-    def choice(self, allowed: frozenset[str] | None = None) -> Choice:
-        """The best candidate; `allowed` names the source files that may be linked."""
-        found = [c for c in self.candidates if allowed is None or c.sources <= allowed]
-        taken = _fastest(found)
+    def choice(self, taken: _Candidate) -> Choice:
+        """What is to be said of a candidate."""
         others = [c for c in self.candidates if c is not taken and c.predicted is not None]
-        small = "the least code" if allowed is not None and taken is not self.best else ""
+        small = "" if taken is self.best else _SMALL[self.optimize]
         return Choice(
             taken.kernel,
             taken.kernel.scratch(self.site),
@@ -75,6 +81,17 @@ class _Place:
         """The fastest of all."""
         return _fastest(self.candidates)
 
+    def spent(self, taken: _Candidate) -> float:
+        """Instructions a candidate may take more than the best, by the errors of both fits.
+
+        Infinite where one was not measured.
+        """
+        if taken is self.best:
+            return 0.0
+        if taken.predicted is None or self.best.predicted is None:
+            return inf
+        return taken.predicted * (1 + taken.doubt) - self.best.predicted * (1 - self.best.doubt)
+
 
 def condition(kernel: Kernel) -> str:
     """The sentence that says when a kernel applies."""
@@ -83,7 +100,8 @@ def condition(kernel: Kernel) -> str:
 
 def choose(op: Op, graph: Graph, target: Target, optimize: Optimize = Optimize.SPEED) -> Choice:
     """The kernel of one operator by itself, as `select_kernels` would take it for speed."""
-    return _place(op, graph, target, optimize, load_costs()).choice()
+    place = _place(op, graph, target, optimize, load_costs())
+    return place.choice(place.best)
 
 
 def select_kernels(
@@ -91,8 +109,9 @@ def select_kernels(
 ) -> dict[str, Choice]:
     """The choice for every operator that computes, by its first output; views need none.
 
-    For speed, each operator takes the kernel with the fewest predicted instructions. For size, the
-    model as a whole takes few source files: code that several layers share counts once.
+    For speed, each operator takes the kernel with the fewest predicted instructions, unless that
+    one brings code for work that does not count: SPARED of all instructions go into less code. For
+    size, the model as a whole takes few source files: code that several layers share counts once.
 
     Args:
         graph: Quantised graph.
@@ -101,8 +120,9 @@ def select_kernels(
     """
     costs = load_costs()
     places = [_place(op, graph, target, optimize, costs) for op in graph.ops if not op.is_view]
-    allowed = _small(places, target, costs) if optimize is Optimize.SIZE else None
-    return {place.site.op.y: place.choice(allowed) for place in places}
+    small = _least_code if optimize is Optimize.SIZE else _less_code
+    taken = small(places, target, costs)
+    return {p.site.op.y: p.choice(t) for p, t in zip(places, taken, strict=True)}
 
 
 def _place(op: Op, graph: Graph, target: Target, optimize: Optimize, costs: Costs) -> _Place:
@@ -119,7 +139,7 @@ def _place(op: Op, graph: Graph, target: Target, optimize: Optimize, costs: Cost
     if not candidates:
         reason = f"no kernel of {type(op).__name__} applies: {refused}"
         raise InternalError("select", op.name, reason)
-    return _Place(site, tuple(candidates), tuple(refused))
+    return _Place(site, optimize, tuple(candidates), tuple(refused))
 
 
 def _candidate(kernel: Kernel, site: Site, optimize: Optimize, costs: Costs) -> _Candidate:
@@ -160,19 +180,60 @@ def _reason(taken: _Candidate, others: Sequence[_Candidate]) -> str:
     return "; ".join([f"predicted {_short(taken.predicted)} instructions", *map(_told, others)])
 
 
-# --- the least code ------------------------------------------------------------------------------
+# --- code ----------------------------------------------------------------------------------------
 
 
-def _small(places: Sequence[_Place], target: Target, costs: Costs) -> frozenset[str] | None:
-    """Source files that can run every place, with the least code in all.
+def _less_code(places: Sequence[_Place], target: Target, costs: Costs) -> list[_Candidate]:
+    """The fastest of every place, but no code for work that others can do at next to no cost."""
+    taken = [place.best for place in places]
+    budget = SPARED * sum(best.predicted or 0 for best in taken)
+    while (found := _without_one(places, taken, budget, target, costs)) != taken:
+        taken = found
+    return taken
 
-    None, when the size of a candidate is not known: any kernel may be taken then.
-    """
-    needs = {frozenset(c.sources for c in place.candidates) for place in places}
+
+def _without_one(
+    places: Sequence[_Place], taken: list[_Candidate], budget: float, target: Target, costs: Costs
+) -> list[_Candidate]:
+    """The same without one kernel, that which saves the most code; as it is when none may go."""
+
+    def size(files: frozenset[str]) -> int:
+        return costs.bytes_of(files, target.isa) or 0
+
+    def measured(sources: frozenset[str]) -> bool:
+        return costs.bytes_of(sources, target.isa) is not None
+
+    best, least = taken, size(_files(taken, measured))
+    for leaving in sorted({c.sources for c in taken if measured(c.sources)}, key=sorted):
+        linked = _files((c for c in taken if c.sources != leaving), measured)
+        option = list(taken)
+        for i, place in enumerate(places):
+            others = [c for c in place.candidates if c.sources != leaving and measured(c.sources)]
+            if taken[i].sources == leaving and others:
+                # a file that is linked already costs nothing
+                option[i] = min(others, key=lambda c: (size(linked | c.sources), place.spent(c)))
+        spent = sum(place.spent(c) for place, c in zip(places, option, strict=True))
+        less = size(_files(option, measured))
+        if spent <= budget and less < least:
+            best, least = option, less
+    return best
+
+
+def _files(
+    taken: Iterable[_Candidate], measured: Callable[[frozenset[str]], bool]
+) -> frozenset[str]:
+    return frozenset(file for c in taken if measured(c.sources) for file in c.sources)
+
+
+def _least_code(places: Sequence[_Place], target: Target, costs: Costs) -> list[_Candidate]:
+    """Candidates with the least code in all; the fastest where the size of one is not known."""
+    # What a place without a choice links is free for the others.
+    single = [place.best.sources for place in places if len(place.candidates) == 1]
+    needs = {frozenset(c.sources for c in p.candidates) for p in places if len(p.candidates) > 1}
     files = frozenset(file for need in needs for sources in need for file in sources)
     if costs.bytes_of(files, target.isa) is None:
-        return None
-    # Places without a choice first: what they link is free for the others.
+        return [place.best for place in places]
+    free = files & frozenset().union(*single)
     ordered = sorted(needs, key=lambda need: (len(need), sorted(map(sorted, need))))
 
     def size(linked: frozenset[str]) -> int:
@@ -191,5 +252,8 @@ def _small(places: Sequence[_Place], target: Target, costs: Costs) -> frozenset[
         for option in sorted(options, key=lambda files: (size(files), sorted(files))):
             search(index + 1, option)
 
-    search(0, frozenset())
-    return best
+    search(0, free)
+    return [
+        _fastest([c for c in place.candidates if c.sources <= best or len(place.candidates) == 1])
+        for place in places
+    ]
