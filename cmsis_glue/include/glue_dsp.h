@@ -4,6 +4,7 @@
 #define GLUE_DSP_H
 
 #include "arm_nn_types.h"
+#include "glue_shapes.h"
 
 #include <stdint.h>
 
@@ -26,22 +27,22 @@ extern "C"
      */
     typedef struct
     {
-        cmsis_nn_dims input;
-        cmsis_nn_dims output;
-        cmsis_nn_tile kernel;
-        cmsis_nn_tile stride;
-        cmsis_nn_tile padding; /* before the first row and column, >= 0 */
-        cmsis_nn_tile dilation;
-        int32_t steps;
-        int32_t extra_count;
-        int32_t edge;
-        int32_t input_zero;
-        int32_t output_zero;
-        int32_t rectified; /* not 0: activation.min is output_zero, and outputs have 16 bits before the clamp */
-        cmsis_nn_activation activation;
-        const int32_t *extra;  /* which pairs */
         const int32_t *stream; /* per 4 channels: 4 sums to begin with, 2 * steps words of weights, 4 multipliers and
                                   scales */
+        const int32_t *extra;  /* which pairs */
+        int32_t edge;
+        glue_shape input;
+        glue_shape output;
+        glue_extent kernel;
+        uint16_t steps;
+        uint16_t extra_count;
+        glue_step stride;
+        glue_step padding;
+        glue_step dilation;
+        int8_t input_zero;
+        int8_t output_zero;
+        glue_bounds activation;
+        uint8_t rectified; /* not 0: activation.min is output_zero, and outputs have 16 bits before the clamp */
     } glue_conv_dsp_params;
 
     arm_cmsis_nn_status
@@ -70,14 +71,14 @@ extern "C"
      */
     typedef struct
     {
-        int32_t depth;
-        int32_t channels;
-        int32_t extra_count;
-        int32_t output_zero;
-        cmsis_nn_activation activation;
-        const int32_t *extra;
         const int32_t *stream; /* per 8 channels: 8 sums to begin with, 4 words of weights a step, 8 multipliers and
                                   scales */
+        const int32_t *extra;
+        int32_t depth;
+        uint16_t channels;
+        uint16_t extra_count;
+        int8_t output_zero;
+        glue_bounds activation;
     } glue_dense_dsp_params;
 
     arm_cmsis_nn_status
@@ -102,35 +103,35 @@ extern "C"
      */
     typedef struct
     {
-        int32_t images;
-        int32_t channels;   /* of the output; channel c reads input channel c / multiplier */
-        int32_t multiplier; /* >= 1 */
-        int32_t lines;      /* of the input */
-        int32_t elements;   /* of an input line, as many as the outputs read */
-        int32_t line_step;
-        int32_t element_step;
-        int32_t image_step;
-        int32_t output_lines;
-        int32_t output_elements;
-        int32_t output_line_step;
-        int32_t output_element_step;
-        int32_t kernel_lines;
-        int32_t kernel_elements;
-        int32_t line_stride;
-        int32_t element_stride;
-        int32_t line_dilation; /* the elements of a kernel lie side by side */
-        int32_t line_padding;  /* before the first line and element, >= 0 */
-        int32_t element_padding;
-        int32_t band;  /* output lines computed at a time, in [1, output_lines] */
-        int32_t pitch; /* halfwords of a line in scratch memory: even, at least element_padding + elements, and
-                          (output_elements - 1) * element_stride + kernel_elements + 1, + 3 by two elements */
-        int32_t input_zero;
-        int32_t output_zero;
-        int32_t rectified; /* not 0: activation.min is output_zero, and short channels make use of it */
-        cmsis_nn_activation activation;
         const int8_t *weights;  /* [channels][kernel_lines][kernel_elements] */
         const int32_t *factors; /* [channels][2]: bias - input_zero * sum of the weights, multiplier */
         const int8_t *forms;    /* [channels]: right shift, + GLUE_DEPTHWISE_SHORT where the short form is taken */
+        int32_t image_step;
+        uint16_t images;
+        uint16_t channels;   /* of the output; channel c reads input channel c / multiplier */
+        uint16_t multiplier; /* >= 1 */
+        uint16_t lines;      /* of the input */
+        uint16_t elements;   /* of an input line, as many as the outputs read */
+        uint16_t line_step;
+        uint16_t element_step;
+        uint16_t output_lines;
+        uint16_t output_elements;
+        uint16_t output_line_step;
+        uint16_t output_element_step;
+        uint16_t band;  /* output lines computed at a time, in [1, output_lines] */
+        uint16_t pitch; /* halfwords of a line in scratch memory: even, at least element_padding + elements, and
+                           (output_elements - 1) * element_stride + kernel_elements + 1, + 3 by two elements */
+        uint8_t kernel_lines;
+        uint8_t kernel_elements;
+        uint8_t line_stride;
+        uint8_t element_stride;
+        uint8_t line_dilation; /* the elements of a kernel lie side by side */
+        uint8_t line_padding;  /* before the first line and element */
+        uint8_t element_padding;
+        uint8_t rectified; /* not 0: activation.min is output_zero, and short channels make use of it */
+        int8_t input_zero;
+        int8_t output_zero;
+        glue_bounds activation;
     } glue_depthwise_dsp_params;
 
 /*

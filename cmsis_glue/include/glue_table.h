@@ -4,6 +4,7 @@
 #define GLUE_TABLE_H
 
 #include "arm_nn_types.h"
+#include "glue_shapes.h"
 
 #include <stdint.h>
 
@@ -16,8 +17,8 @@ extern "C"
     typedef struct
     {
         int32_t factor;
-        cmsis_nn_activation activation;
         const int32_t *table; /* 256 entries, by code of the second operand + 128 */
+        glue_bounds activation;
     } glue_add_table_params;
 
 /* Right shift of glue_add_table_s8. */
@@ -35,13 +36,13 @@ extern "C"
     /* Parameters of glue_mul_short_s8. */
     typedef struct
     {
-        int32_t a_offset; /* -zero_point, in [-127, 128] */
-        int32_t b_offset;
         int32_t multiplier; /* Q31 */
         int32_t constant;   /* 2^12 + 2^(shift - 1) + (zero_point of the output << shift) */
-        int32_t shift;      /* 13 + right shift of the requantisation; in [13, 22] */
-        int32_t sign;       /* -2^13: halves are rounded away from zero; 0 when the right shift is 0 */
-        cmsis_nn_activation activation;
+        int16_t sign;       /* -2^13: halves are rounded away from zero; 0 when the right shift is 0 */
+        int8_t shift;       /* 13 + right shift of the requantisation; in [13, 22] */
+        int8_t a_zero;
+        int8_t b_zero;
+        glue_bounds activation;
     } glue_mul_short_params;
 
     /* arm_elementwise_mul_s8 with one high multiplication. The output may be written over either operand. */
@@ -51,18 +52,17 @@ extern "C"
     /* Parameters of glue_avgpool_words_s8 and glue_max_pool_words_s8; the average's are ignored by the maximum. */
     typedef struct
     {
-        cmsis_nn_dims input;
-        cmsis_nn_tile window;
-        cmsis_nn_tile stride;
-        cmsis_nn_tile padding;
-        int32_t output_h;
-        int32_t output_w;
-        cmsis_nn_activation activation;
-        int32_t input_offset;  /* -zero_point of the input */
-        int32_t output_offset; /* zero_point of the output */
-        int32_t table_size;    /* entries of multipliers and shifts: by count - 1, or 1 = one for all; 0: one scale */
         const int32_t *multipliers;
         const int32_t *shifts;
+        uint16_t table_size; /* entries of multipliers and shifts: by count - 1, or 1 = one for all; 0: one scale */
+        glue_shape input;
+        glue_extent output;
+        glue_extent window;
+        glue_step stride;
+        glue_step padding;
+        int8_t input_zero;
+        int8_t output_zero;
+        glue_bounds activation;
     } glue_pool_params;
 
     /*

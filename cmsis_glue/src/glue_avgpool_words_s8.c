@@ -86,7 +86,7 @@ static int8_t average(const glue_pool_params *params, int32_t sum, int32_t count
     else
     {
         const int32_t entry = params->table_size == 1 ? 0 : count - 1;
-        code = params->output_offset + glue_requantize(sum + count * params->input_offset,
+        code = params->output_zero + glue_requantize(sum - count * params->input_zero,
                                                        params->multipliers[entry],
                                                        params->shifts[entry]);
     }

@@ -45,7 +45,7 @@ typedef struct
 } glue_tile_dsp;
 
 /* Fills zero, low, high and form. */
-void glue_tile_dsp_clamp(glue_tile_dsp *tile, int32_t zero, const cmsis_nn_activation *activation, int32_t rectified);
+void glue_tile_dsp_clamp(glue_tile_dsp *tile, int32_t zero, const glue_bounds *activation, int32_t rectified);
 
 /* Fills jumps, which follow from form and the length of the column. */
 void glue_conv_dsp_tile_begin(glue_tile_dsp *tile);

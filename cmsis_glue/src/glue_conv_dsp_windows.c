@@ -5,8 +5,9 @@
 
 void glue_conv_dsp_windows(glue_windows_dsp *windows, const glue_conv_dsp_params *params, const int8_t *input)
 {
-    const cmsis_nn_dims *x = &params->input, *y = &params->output;
-    const cmsis_nn_tile *stride = &params->stride, *dilation = &params->dilation, *kernel = &params->kernel;
+    const glue_shape *x = &params->input, *y = &params->output;
+    const glue_step *stride = &params->stride, *dilation = &params->dilation;
+    const glue_extent *kernel = &params->kernel;
     const int32_t row = x->w * x->c;
     windows->params = params;
     windows->codes = input;

@@ -8,8 +8,8 @@
 arm_cmsis_nn_status glue_mul_short_s8(
     const glue_mul_short_params *params, const int8_t *a, const int8_t *b, int8_t *output, int32_t size)
 {
-    const int32_t a_offset = params->a_offset;
-    const int32_t b_offset = params->b_offset;
+    const int32_t a_zero = params->a_zero;
+    const int32_t b_zero = params->b_zero;
     const int32_t multiplier = params->multiplier;
     const int32_t sign = params->sign;
     const int32_t shift = params->shift;
@@ -21,7 +21,7 @@ arm_cmsis_nn_status glue_mul_short_s8(
     }
     for (int32_t i = 0; i < size; i++)
     {
-        const int32_t product = (a[i] + a_offset) * ((b[i] + b_offset) * (1 << PRODUCT_SHIFT));
+        const int32_t product = (a[i] - a_zero) * ((b[i] - b_zero) * (1 << PRODUCT_SHIFT));
         const int32_t scaled = (int32_t)(((int64_t)product * multiplier) >> 32);
         output[i] = glue_clamp_s8((scaled + params->constant + ((product >> 31) & sign)) >> shift, low, high);
     }

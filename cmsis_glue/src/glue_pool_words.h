@@ -50,9 +50,9 @@ glue_pool(const glue_pool_params *params, const int8_t *input, int8_t *output, g
 {
     for (int32_t n = 0; n < params->input.n; n++)
     {
-        for (int32_t y = 0; y < params->output_h; y++)
+        for (int32_t y = 0; y < params->output.h; y++)
         {
-            for (int32_t x = 0; x < params->output_w; x++)
+            for (int32_t x = 0; x < params->output.w; x++)
             {
                 glue_pool_window window;
                 if (!glue_place_pool(params, input, y, x, &window))

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-void glue_tile_dsp_clamp(glue_tile_dsp *tile, int32_t zero, const cmsis_nn_activation *activation, int32_t rectified)
+void glue_tile_dsp_clamp(glue_tile_dsp *tile, int32_t zero, const glue_bounds *activation, int32_t rectified)
 {
     const int32_t clamped = activation->min > -128 || activation->max < 127 ? GLUE_TILE_CLAMPED : 0;
     tile->zero = zero + (rectified != 0 && !clamped ? 128 : 0);

@@ -21,6 +21,7 @@ from toolchain.ops.fast.dsp_stream import (
     wide_stream,
 )
 from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation
+from toolchain.ops.fast.narrow import narrow
 
 _CONV, _DENSE = 4, 8
 """Channels of a group."""
@@ -156,7 +157,7 @@ def _kernel(
         isas=frozenset({Isa.DSP}),
         pack=lambda site: (_wide_pack if wide else _pack)(site, group),
         facts=lambda site: (_wide_facts if wide else _facts)(site, group),
-        when=when,
+        when=narrow(when, lambda site: taps_of(site, group).steps),
     )
 
 

@@ -15,6 +15,7 @@ from toolchain.ops.fast.epilogue import (
     interleaved,
     requantisation,
 )
+from toolchain.ops.fast.narrow import EXTENT, STEP, narrow
 
 SHORT = 32
 """GLUE_DEPTHWISE_SHORT: added to the shift of channels with the short requantisation."""
@@ -50,6 +51,19 @@ class Geometry:
     band: int
     pitch: int
     transposed: bool
+
+    @property
+    def is_narrow(self) -> bool:
+        """The descriptor has room for all numbers: uint8_t for those of the kernel."""
+        kernel = (
+            self.kernel_lines, self.kernel_elements, self.line_stride, self.element_stride,
+            self.line_dilation, self.line_padding, self.element_padding,
+        )  # fmt: skip
+        steps = (
+            self.line_step, self.element_step, self.output_line_step, self.output_element_step,
+            self.pitch,
+        )  # fmt: skip
+        return max(kernel) <= STEP and max(steps) <= EXTENT
 
     @property
     def window(self) -> int:
@@ -131,9 +145,10 @@ def geometry(site: Site, *, transposed: bool) -> Geometry | None:
 
 
 def best(site: Site) -> Geometry | None:
-    """The cheaper direction."""
+    """The cheaper direction of those the descriptor has room for."""
     both = [geometry(site, transposed=t) for t in (False, True)]
-    return min((g for g in both if g is not None), key=lambda g: g.cost, default=None)
+    fitting = (g for g in both if g is not None and g.is_narrow)
+    return min(fitting, key=lambda g: g.cost, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +267,7 @@ def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -
         name,
         "ops/fast/depthwise_dsp.c.j2",
         sources,
-        when,
+        narrow(when),
         _scratch,
         onto=_onto,
         isas=frozenset({Isa.DSP}),

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from toolchain.board import Isa
 from toolchain.ir import Kernel, Site, in_place
 from toolchain.ir.fixedpoint import quantize_multiplier
+from toolchain.ir.op import always
 from toolchain.ops.fast.epilogue import clamp_of
+from toolchain.ops.fast.narrow import narrow
 
 EVERY_CORE = frozenset({Isa.BASELINE, Isa.SCALAR, Isa.DSP, Isa.MVE})
 
@@ -172,6 +174,7 @@ AVERAGE_POOL: tuple[Kernel, ...] = (
         "glue_avgpool_words_s8",
         "ops/fast/pool_words.c.j2",
         ("glue_avgpool_words_s8.c",),
+        when=narrow(always),
         isas=EVERY_CORE,
     ),
 )
@@ -180,6 +183,7 @@ MAX_POOL: tuple[Kernel, ...] = (
         "glue_max_pool_words_s8",
         "ops/fast/pool_words.c.j2",
         ("glue_max_pool_words_s8.c",),
+        when=narrow(always),
         isas=BYTE_LANES,
     ),
 )
