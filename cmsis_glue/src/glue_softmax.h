@@ -31,9 +31,9 @@ static inline int32_t exp_of_negative(int32_t v)
     const int32_t x = r * 32 + (1 << 28); /* Q31: r + 1/8 */
     const int32_t x2 = glue_high_mul(x, x);
     const int32_t x3 = glue_high_mul(x2, x);
-    const int32_t x4_over_4 = glue_round_shift(glue_high_mul(x2, x2), 2);
-    /* x^2/2 + x^3/6 + x^4/24 */
-    const int32_t tail = glue_round_shift(glue_high_mul(x4_over_4 + x3, third) + x2, 1);
+    const int32_t x4_over_4 = (glue_high_mul(x2, x2) + 2) >> 2;
+    /* x^2/2 + x^3/6 + x^4/24, which is not negative */
+    const int32_t tail = (glue_high_mul(x4_over_4 + x3, third) + x2 + 1) >> 1;
     int32_t result = exp_minus_eighth + glue_high_mul(exp_minus_eighth, x + tail);
     for (int32_t bit = 0; bit < 7; bit++)
     {
@@ -45,11 +45,6 @@ static inline int32_t exp_of_negative(int32_t v)
     return result;
 }
 
-static inline int32_t saturate(int64_t value)
-{
-    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
-}
-
 /* 1 / (1 + x) in Q31 for x in [0, 1) in Q31: Newton's steps on 48/17 - 32/17 * d, with d = (1 + x) / 2. */
 static inline int32_t one_over_one_plus(int32_t x)
 {
@@ -58,9 +53,9 @@ static inline int32_t one_over_one_plus(int32_t x)
     for (int32_t step = 0; step < 3; step++)
     {
         const int32_t error = (1 << 29) - glue_high_mul(d, y);
-        y += saturate((int64_t)glue_high_mul(y, error) * 4);
+        y += glue_high_mul(y, error) * 4; /* error is at most 1/17 */
     }
-    return saturate((int64_t)y * 2);
+    return y >= 1 << 30 ? INT32_MAX : y * 2;
 }
 
 /* Number of zero bits above the highest one of value > 0. */
@@ -74,11 +69,7 @@ static inline int32_t leading_zeros(int32_t value)
     return count;
 }
 
-static inline int32_t scaled_exp(int32_t difference, int32_t mult, int32_t shift)
-{
-    return exp_of_negative(glue_high_mul(glue_shift_left(difference, shift), mult));
-}
-
+/* The exponential is large: both passes over a row are one loop, which contains it once. */
 static inline void
 softmax_row(const int8_t *input, int32_t size, int32_t mult, int32_t shift, int32_t diff_min, int8_t *output)
 {
@@ -87,27 +78,36 @@ softmax_row(const int8_t *input, int32_t size, int32_t mult, int32_t shift, int3
     {
         max = glue_max(max, input[i]);
     }
-    int32_t sum = 0;
-    for (int32_t i = 0; i < size; i++)
+    int32_t sum = 0, reciprocal = 0, before_last = 0;
+    for (int32_t pass = 0; pass < 2; pass++)
     {
-        if (input[i] - max >= diff_min)
+        for (int32_t i = 0; i < size; i++)
         {
-            sum += glue_round_shift(scaled_exp(input[i] - max, mult, shift), SUM_SHIFT);
+            const int32_t difference = input[i] - max;
+            int32_t power = 0;
+            if (difference >= diff_min)
+            {
+                power = exp_of_negative(glue_high_mul(glue_shift_left(difference, shift), mult));
+            }
+            if (pass == 0)
+            {
+                sum += ((power >> (SUM_SHIFT - 1)) + 1) >> 1;
+            }
+            else
+            {
+                const int32_t code = ((glue_high_mul(reciprocal, power) >> before_last) + 1) >> 1;
+                output[i] = (int8_t)(glue_min(code, 255) - 128);
+            }
         }
-    }
-    const int32_t headroom = leading_zeros(sum);
-    const int32_t fraction = (int32_t)(((uint32_t)sum << headroom) & UINT32_C(0x7fffffff)); /* sum = 1.fraction * 2^k */
-    const int32_t reciprocal = one_over_one_plus(fraction);
-    /* 31 + 12 - headroom - 8: Q31 to codes of 1/256, undoing the scaling of the sum */
-    const int32_t to_codes = SUM_SHIFT + 23 - headroom;
-    for (int32_t i = 0; i < size; i++)
-    {
-        int32_t code = 0;
-        if (input[i] - max >= diff_min)
+        if (pass == 0)
         {
-            code = glue_round_shift(glue_high_mul(reciprocal, scaled_exp(input[i] - max, mult, shift)), to_codes);
+            /* sum = 1.fraction * 2^k */
+            const int32_t headroom = leading_zeros(sum);
+            reciprocal = one_over_one_plus((int32_t)(((uint32_t)sum << headroom) & UINT32_C(0x7fffffff)));
+            /* 31 + 12 - headroom - 8 bits from Q31 to codes of 1/256, undoing the scaling of the sum; beyond 32, all
+               is 0 */
+            before_last = glue_min(SUM_SHIFT + 22 - headroom, 31);
         }
-        output[i] = glue_clamp_s8(code - 128, -128, 127);
     }
 }
 
