@@ -10,6 +10,7 @@
 #define GLUE_H
 
 #include "arm_nnfunctions.h"
+#include "glue_compact.h"
 #include "glue_dsp.h"
 #include "glue_mve.h"
 #include "glue_scalar.h"

@@ -19,6 +19,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import activation_codes
+from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import LayerOp
@@ -37,6 +38,7 @@ class GroupedConv2D(LayerOp):
     """
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.GROUPED,
         Kernel(
             "glue_group_conv_s8",
             "ops/grouped_conv.c.j2",

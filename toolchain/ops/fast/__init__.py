@@ -5,6 +5,7 @@ The order is that of preference. None of these modules imports an operator: they
 
 from toolchain.ir import Kernel
 from toolchain.ops.fast import (
+    compact,
     dsp_conv,
     dsp_depthwise,
     elementwise,
@@ -19,16 +20,20 @@ CONVOLUTION: tuple[Kernel, ...] = (
     *mve_conv.CONVOLUTION,
     *dsp_conv.CONVOLUTION,
     *scalar_conv.CONVOLUTION,
+    *compact.LAYER,
 )
 DEPTHWISE: tuple[Kernel, ...] = (
     *mve_depthwise.DEPTHWISE,
     *dsp_depthwise.DEPTHWISE,
     *scalar_depthwise.DEPTHWISE,
+    *compact.LAYER,
 )
+GROUPED: tuple[Kernel, ...] = compact.LAYER
 FULLY_CONNECTED: tuple[Kernel, ...] = (
     *mve_conv.FULLY_CONNECTED,
     *dsp_conv.FULLY_CONNECTED,
     *scalar_conv.FULLY_CONNECTED,
+    *compact.LAYER,
 )
 ADD: tuple[Kernel, ...] = (*mve_elementwise.ADD, *elementwise.ADD)
 MUL: tuple[Kernel, ...] = (*mve_elementwise.MUL, *elementwise.MUL)

@@ -1,0 +1,47 @@
+/* One small kernel for every layer of sums; for every core. */
+
+#ifndef GLUE_COMPACT_H
+#define GLUE_COMPACT_H
+
+#include "arm_nn_types.h"
+#include "glue_shapes.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+    /*
+     * A convolution of NHWC codes in groups. With one group it is the usual one, with depth 1 a depthwise one; a fully
+     * connected layer is a 1 x 1 convolution over its rows.
+     */
+    typedef struct
+    {
+        const int8_t *weights;  /* [output channels][kernel.h][kernel.w][depth] */
+        const int32_t *numbers; /* [output channels][3]: bias, multiplier, shift to the left */
+        glue_shape input;
+        glue_shape output;
+        glue_extent kernel;
+        uint16_t depth;     /* input channels of a group */
+        uint16_t per_group; /* output channels of a group */
+        glue_step stride;
+        glue_step padding;
+        glue_step dilation;
+        int8_t input_zero;
+        int8_t output_zero;
+        glue_bounds activation;
+    } glue_compact_params;
+
+    /*
+     * clamp(Requantise(sum of (x - input_zero) * weight over the taps inside the image + bias) + output_zero). Outputs
+     * are written in the order of their bytes, each after the last read for it.
+     */
+    arm_cmsis_nn_status glue_compact_s8(const glue_compact_params *params, const int8_t *input, int8_t *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GLUE_COMPACT_H */

@@ -1,0 +1,72 @@
+"""One small kernel for convolutions of all kinds and fully connected layers, on every core."""
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from toolchain.ir import Array, Kernel, Site
+from toolchain.ir.op import always
+from toolchain.ops._diagonal import Reads, window_distance
+from toolchain.ops._windows import Window
+from toolchain.ops.fast.elementwise import EVERY_CORE
+from toolchain.ops.fast.epilogue import clamp_of, interleaved, requantisation, rows_of
+from toolchain.ops.fast.narrow import narrow
+
+Shape4 = tuple[int, int, int, int]
+
+
+def _geometry(site: Site) -> tuple[Window, Shape4, Shape4]:
+    """The window and the shapes; rows of a fully connected layer are pixels."""
+    x, y = site.shape(site.op.x), site.shape(site.op.y)
+    if hasattr(site.op, "window"):
+        return site.op.window, x, y  # type: ignore[return-value]
+    rows = prod(x[:-1])
+    return Window((1, 1)), (1, 1, rows, x[-1]), (1, 1, rows, y[-1])
+
+
+def _depth(site: Site) -> int:
+    """Input channels of a group."""
+    return int(rows_of(site).shape[1]) // prod(_geometry(site)[0].kernel)
+
+
+def _overlap(site: Site) -> Mapping[int, int]:
+    window, x, y = _geometry(site)
+    reads = Reads.ALL_CHANNELS if _depth(site) > 1 or x[3] == 1 else Reads.OWN_CHANNEL
+    return {0: window_distance(window, x, y, reads=reads)}
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    bias = site.constants[site.op.inputs[2]]
+    return {
+        "weights": rows_of(site).astype(np.int8).reshape(-1),
+        "numbers": interleaved(bias, *requantisation(site)),
+    }
+
+
+def _facts(site: Site) -> Mapping[str, Any]:
+    window, x, y = _geometry(site)
+    depth = _depth(site)
+    return {
+        "x_dims": x,
+        "y_dims": y,
+        "geometry": window,
+        "depth": depth,
+        "per_group": y[3] // (x[3] // depth),
+        "clamp": clamp_of(site),
+    }
+
+
+LAYER: tuple[Kernel, ...] = (
+    Kernel(
+        "glue_compact_s8",
+        "ops/fast/compact.c.j2",
+        ("glue_compact_s8.c",),
+        when=narrow(always),
+        overlap=_overlap,
+        isas=EVERY_CORE,
+        pack=_pack,
+        facts=_facts,
+    ),
+)
