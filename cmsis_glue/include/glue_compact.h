@@ -20,7 +20,8 @@ extern "C"
     typedef struct
     {
         const int8_t *weights;  /* [output channels][kernel.h][kernel.w][depth] */
-        const int32_t *numbers; /* [output channels][3]: bias, multiplier, shift to the left */
+        const int32_t *numbers; /* [output channels][3]: bias - input_zero * sum of the weights, multiplier, shift to
+                                   the left */
         glue_shape input;
         glue_shape output;
         glue_extent kernel;
@@ -35,10 +36,13 @@ extern "C"
     } glue_compact_params;
 
     /*
-     * clamp(Requantise(sum of (x - input_zero) * weight over the taps inside the image + bias) + output_zero). Outputs
-     * are written in the order of their bytes, each after the last read for it.
+     * clamp(Requantise(sum of x * weight over the window + bias) + output_zero), where x outside the image is
+     * input_zero. Outputs are written pixel by pixel.
+     * scratch: a window of all channels, to which it is copied before the pixel is written. NULL: windows are one cell
+     * inside the image, in one group, and are read again for every channel.
      */
-    arm_cmsis_nn_status glue_compact_s8(const glue_compact_params *params, const int8_t *input, int8_t *output);
+    arm_cmsis_nn_status
+    glue_compact_s8(const glue_compact_params *params, const int8_t *input, int8_t *output, int8_t *scratch);
 
 #ifdef __cplusplus
 }

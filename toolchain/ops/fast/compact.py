@@ -11,7 +11,7 @@ from toolchain.ir.op import always
 from toolchain.ops._diagonal import Reads, window_distance
 from toolchain.ops._windows import Window
 from toolchain.ops.fast.elementwise import EVERY_CORE
-from toolchain.ops.fast.epilogue import clamp_of, interleaved, requantisation, rows_of
+from toolchain.ops.fast.epilogue import clamp_of, folded_bias, interleaved, requantisation, rows_of
 from toolchain.ops.fast.narrow import narrow
 
 Shape4 = tuple[int, int, int, int]
@@ -31,14 +31,21 @@ def _depth(site: Site) -> int:
     return int(rows_of(site).shape[1]) // prod(_geometry(site)[0].kernel)
 
 
+def _scratch(site: Site) -> int:
+    """A window; none where it lies in the input as one run."""
+    window, x, _ = _geometry(site)
+    taps = prod(window.kernel)
+    in_place = taps == 1 and not any(window.pads) and _depth(site) == x[3]
+    return 0 if in_place else taps * x[3]
+
+
 def _overlap(site: Site) -> Mapping[int, int]:
-    window, x, y = _geometry(site)
-    reads = Reads.ALL_CHANNELS if _depth(site) > 1 or x[3] == 1 else Reads.OWN_CHANNEL
-    return {0: window_distance(window, x, y, reads=reads)}
+    reads = Reads.BEFORE if _scratch(site) else Reads.ALL_CHANNELS
+    return {0: window_distance(*_geometry(site), reads=reads)}
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
-    bias = site.constants[site.op.inputs[2]]
+    bias = (folded_bias(site) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
     return {
         "weights": rows_of(site).astype(np.int8).reshape(-1),
         "numbers": interleaved(bias, *requantisation(site)),
@@ -62,8 +69,9 @@ LAYER: tuple[Kernel, ...] = (
     Kernel(
         "glue_compact_s8",
         "ops/fast/compact.c.j2",
-        ("glue_compact_s8.c",),
+        ("glue_compact_s8.c", "glue_compact_products.c"),
         when=narrow(always),
+        scratch=_scratch,
         overlap=_overlap,
         isas=EVERY_CORE,
         pack=_pack,
