@@ -146,6 +146,8 @@ class Kernel:
         pack: Arrays in flash by role, read instead of the operator's own tables and constant
             inputs: packed weights, folded biases, requantisation parameters.
         facts: What the template prints besides the operator's arguments.
+        call_bytes: Flash of one call, its descriptor included, roughly: what many layers of a model
+            weigh against the kernel's own code.
     """
 
     name: str
@@ -158,6 +160,7 @@ class Kernel:
     isas: frozenset[Isa] | None = None
     pack: Callable[[Site], Mapping[str, Array]] | None = None
     facts: Callable[[Site], Mapping[str, Any]] = no_facts
+    call_bytes: int = 70
 
     def written_for(self, target: Target) -> bool:
         """It is portable, or the family is the fast one and the core one of its own."""

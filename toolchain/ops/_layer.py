@@ -16,6 +16,9 @@ from toolchain.ir.fixedpoint import (
 )
 from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
 
+STRUCTURES = 180
+"""Kernel.call_bytes of a call in CMSIS-NN's manner: nine structures and pointers."""
+
 
 class LayerOp(Op):
     """Inputs x, filter, bias; output clip(sums + bias); requantised per output channel.

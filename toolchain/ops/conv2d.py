@@ -28,7 +28,7 @@ from toolchain.ops import _scratch as arm
 from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
-from toolchain.ops._layer import LayerOp
+from toolchain.ops._layer import STRUCTURES, LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window, import_window
 from toolchain.ops.grouped_conv import import_grouped
@@ -62,6 +62,7 @@ class Conv2D(LayerOp):
             "arm_convolve_wrapper_s8",
             "ops/conv2d.c.j2",
             ("arm_convolve_wrapper_s8.c",),
+            call_bytes=STRUCTURES,
             when=_arm_is_right,
             scratch=_scratch,
             overlap=window_overlap(Reads.ALL_CHANNELS, arm_function=True),
@@ -70,6 +71,7 @@ class Conv2D(LayerOp):
             "glue_convolve_s8",
             "ops/conv2d.c.j2",
             ("glue_convolve_s8.c",),
+            call_bytes=STRUCTURES,
             overlap=window_overlap(Reads.ALL_CHANNELS),
         ),
     )

@@ -35,7 +35,7 @@ from toolchain.ops._axes import axis_of
 from toolchain.ops._channels import channels_last, restore
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
-from toolchain.ops._layer import LayerOp
+from toolchain.ops._layer import STRUCTURES, LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window
 
@@ -70,6 +70,7 @@ class DepthwiseConv2D(LayerOp):
             "arm_depthwise_conv_wrapper_s8",
             "ops/depthwise.c.j2",
             ("arm_depthwise_conv_wrapper_s8.c",),
+            call_bytes=STRUCTURES,
             when=_arm_is_right,
             scratch=_scratch,
             overlap=window_overlap(Reads.OWN_CHANNEL, arm_function=True),
@@ -78,6 +79,7 @@ class DepthwiseConv2D(LayerOp):
             "glue_depthwise_conv_s8",
             "ops/depthwise.c.j2",
             ("glue_depthwise_conv_s8.c",),
+            call_bytes=STRUCTURES,
             overlap=window_overlap(Reads.OWN_CHANNEL),
         ),
     )

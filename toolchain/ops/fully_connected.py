@@ -32,7 +32,7 @@ from toolchain.ir.fixedpoint import (
 from toolchain.ops import _scratch as arm
 from toolchain.ops import fast
 from toolchain.ops._examples import clip_bounds, normal, size
-from toolchain.ops._layer import LayerOp
+from toolchain.ops._layer import STRUCTURES, LayerOp
 from toolchain.ops._weights import layer_multipliers, lower_layer
 from toolchain.ops._windows import Window
 
@@ -79,6 +79,7 @@ class FullyConnected(LayerOp):
             "arm_convolve_wrapper_s8",
             "ops/fully_connected_pointwise.c.j2",
             ("arm_convolve_wrapper_s8.c",),
+            call_bytes=STRUCTURES,
             when=arm_on_mve,
             scratch=_pointwise_scratch,
         ),
@@ -86,12 +87,14 @@ class FullyConnected(LayerOp):
             "arm_fully_connected_s8",
             "ops/fully_connected.c.j2",
             ("arm_fully_connected_s8.c",),
+            call_bytes=STRUCTURES,
             when=per_tensor,
         ),
         Kernel(
             "arm_fully_connected_per_channel_s8",
             "ops/fully_connected_per_channel.c.j2",
             ("arm_fully_connected_per_channel_s8.c",),
+            call_bytes=STRUCTURES,
             when=per_channel,
         ),
     )

@@ -22,7 +22,7 @@ from toolchain.ir.fixedpoint import activation_codes
 from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
-from toolchain.ops._layer import LayerOp
+from toolchain.ops._layer import STRUCTURES, LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window
 from toolchain.ops.depthwise import import_depthwise
@@ -43,6 +43,7 @@ class GroupedConv2D(LayerOp):
             "glue_group_conv_s8",
             "ops/grouped_conv.c.j2",
             ("glue_group_conv_s8.c",),
+            call_bytes=STRUCTURES,
             overlap=window_overlap(Reads.ALL_CHANNELS),
         ),
     )

@@ -239,21 +239,33 @@ def _least_code(places: Sequence[_Place], target: Target, costs: Costs) -> list[
     def size(linked: frozenset[str]) -> int:
         return costs.bytes_of(linked, target.isa) or 0
 
-    best = files
+    def calls(linked: frozenset[str]) -> int:
+        return sum(
+            min(c.kernel.call_bytes for c in place.candidates if c.sources <= linked)
+            for place in places
+            if len(place.candidates) > 1
+        )
+
+    best, least = files, size(files) + calls(files)
 
     def search(index: int, linked: frozenset[str]) -> None:
-        nonlocal best
-        if size(linked) >= size(best) and linked != best:
+        nonlocal best, least
+        if size(linked) >= least:
             return
         if index == len(ordered):
-            best = linked
+            if (total := size(linked) + calls(linked)) < least:
+                best, least = linked, total
             return
         options = {linked | sources for sources in ordered[index]}
         for option in sorted(options, key=lambda files: (size(files), sorted(files))):
             search(index + 1, option)
 
     search(0, free)
-    return [
-        _fastest([c for c in place.candidates if c.sources <= best or len(place.candidates) == 1])
-        for place in places
-    ]
+    return [_fastest(_smallest_calls(place, best)) for place in places]
+
+
+def _smallest_calls(place: _Place, linked: frozenset[str]) -> list[_Candidate]:
+    """The candidates among the linked files that are called in the least code."""
+    found = [c for c in place.candidates if c.sources <= linked] or list(place.candidates)
+    least = min(c.kernel.call_bytes for c in found)
+    return [c for c in found if c.kernel.call_bytes == least]
