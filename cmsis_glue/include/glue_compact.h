@@ -20,8 +20,8 @@ extern "C"
     typedef struct
     {
         const int8_t *weights;  /* [output channels][kernel.h][kernel.w][depth] */
-        const int32_t *numbers; /* [output channels][3]: bias - input_zero * sum of the weights, multiplier, shift to
-                                   the left */
+        const int32_t *biases;  /* bias - input_zero * sum of the weights */
+        const int32_t *scales;  /* multiplier and shift to the left, of each output channel or of all */
         glue_shape input;
         glue_shape output;
         glue_extent kernel;
@@ -33,6 +33,7 @@ extern "C"
         int8_t input_zero;
         int8_t output_zero;
         glue_bounds activation;
+        uint8_t scale_step; /* from the scale of one output channel to the next one: 2 or 0 */
     } glue_compact_params;
 
     /*

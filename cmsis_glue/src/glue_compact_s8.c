@@ -10,15 +10,15 @@ static void compute_pixel(const glue_compact_params *params, const int8_t *codes
 {
     const int32_t size = params->kernel.h * params->kernel.w * params->depth;
     const int8_t *w = params->weights;
-    const int32_t *numbers = params->numbers;
+    const int32_t *bias = params->biases, *scale = params->scales;
     int8_t *const end = output + params->output.c;
     int32_t member = 0;
     while (output < end)
     {
-        const int32_t sum = glue_add_products(numbers[0], codes, w, size);
-        const int32_t code = glue_requantize(sum, numbers[1], numbers[2]) + params->output_zero;
+        const int32_t sum = glue_add_products(*bias++, codes, w, size);
+        const int32_t code = glue_requantize(sum, scale[0], scale[1]) + params->output_zero;
         *output++ = glue_clamp_s8(code, params->activation.min, params->activation.max);
-        numbers += 3;
+        scale += params->scale_step;
         w += size;
         if (++member == params->per_group)
         {

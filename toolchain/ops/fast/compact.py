@@ -45,11 +45,17 @@ def _overlap(site: Site) -> Mapping[int, int]:
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
-    bias = (folded_bias(site) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
     return {
         "weights": rows_of(site).astype(np.int8).reshape(-1),
-        "numbers": interleaved(bias, *requantisation(site)),
+        "biases": (folded_bias(site) & 0xFFFFFFFF).astype(np.uint32).view(np.int32),
+        "scales": _scales(site),
     }
+
+
+def _scales(site: Site) -> Array:
+    """[channels * 2], or [2] where all are the same."""
+    scales = interleaved(*requantisation(site)).reshape(-1, 2)
+    return (scales if np.any(scales != scales[0]) else scales[:1]).reshape(-1)
 
 
 def _facts(site: Site) -> Mapping[str, Any]:
@@ -62,6 +68,7 @@ def _facts(site: Site) -> Mapping[str, Any]:
         "depth": depth,
         "per_group": y[3] // (x[3] // depth),
         "clamp": clamp_of(site),
+        "scale_step": 2 if len(_scales(site)) > 2 else 0,
     }
 
 
