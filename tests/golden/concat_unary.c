@@ -110,8 +110,8 @@ static arm_cmsis_nn_status layer_06_gate(void)
 static arm_cmsis_nn_status layer_07_product(void)
 {
     static const glue_mul_short_params params = {
-        .a_offset = 45,
-        .b_offset = -23,
+        .a_zero = -45,
+        .b_zero = 23,
         .multiplier = 1562000000,
         .constant = 21760000,
         .shift = 19,
@@ -133,7 +133,7 @@ static arm_cmsis_nn_status layer_08_difference(void)
 /* log softmax */
 static arm_cmsis_nn_status layer_09_log_softmax(void)
 {
-    const glue_log_softmax_params params = {
+    static const glue_log_softmax_params params = {
         .exp_table = concat_unary_09_exponential,
         .diff_multiplier = 1260000000,
         .log_multiplier = 177987,

@@ -36,9 +36,9 @@ void onnx2mcu_mark(int32_t layer);
 /* pad */
 static arm_cmsis_nn_status layer_00_pad(void)
 {
-    const cmsis_nn_dims x_dims = {1, 2, 3, 4};
-    const cmsis_nn_dims before = {0, 0, 1, 2};
-    const cmsis_nn_dims after = {0, 0, 2, 1};
+    static const cmsis_nn_dims x_dims = {1, 2, 3, 4};
+    static const cmsis_nn_dims before = {0, 0, 1, 2};
+    static const cmsis_nn_dims after = {0, 0, 2, 1};
     return glue_pad_s8((int8_t *)(pad_transpose_arena + 84), &x_dims, &before, &after, 31,
                        (int8_t *)(pad_transpose_arena + 0));
 }
