@@ -63,7 +63,7 @@ def test_bytes_in_the_emulator(core: str, tmp_path: Path) -> None:
     def any_layer(rng: np.random.Generator) -> Example:
         return list(MAKERS.values())[int(rng.integers(len(MAKERS)))](rng)
 
-    check_in_emulator(any_layer, range(24), BOARDS[core], tmp_path, extreme_weights=True)
+    check_in_emulator(any_layer, range(24), BOARDS[core], tmp_path / "p", extreme_weights=True)
 
 
 def _site(shape: tuple[int, ...], window: Window) -> Site:
