@@ -13,6 +13,7 @@
 #include "glue_compact.h"
 #include "glue_dsp.h"
 #include "glue_mve.h"
+#include "glue_rounding.h"
 #include "glue_scalar.h"
 #include "glue_table.h"
 

@@ -62,11 +62,14 @@ typedef enum
     FORM_CLAMPED
 } add_form;
 
-/* Multiplication and right shift; halves go away from zero where away is 1. */
+/*
+ * Multiplication and right shift; halves go away from zero where away is 1. With one rounding a right shift of 0 means a
+ * multiplier of 1/2, whose product with (b - zero point) * 2^20 is exact.
+ */
 static inline int32x4_t scale_right(int32x4_t value, int32_t multiplier, int32_t right, int32_t away, int with_away)
 {
-    const int32x4_t high = vqrdmulhq_n_s32(value, multiplier);
-    return vrshlq_n_s32(with_away ? vmlaq_n_s32(high, vshrq_n_s32(high, 31), away) : high, right);
+    const int32x4_t high = glue_high_n_mve(value, multiplier);
+    return with_away ? glue_shift_right_n_mve(high, right, away) : vrshlq_n_s32(high, right);
 }
 
 /* Rows: blocks of eight in one of the forms, then what is left. */

@@ -3,8 +3,17 @@
 #ifndef GLUE_BASELINE_ASM_H
 #define GLUE_BASELINE_ASM_H
 
+#include "glue_rounding.h"
+
     .syntax unified
     .thumb
+
+    /* Where the product is rounded before it is shifted by more than its last 7 bits. */
+    .macro  round_product
+#if !GLUE_SINGLE_ROUNDING
+    adds    r5, r5, #64
+#endif
+    .endm
 
     /*
      * r5 = the code of the sum r5 by RECTIFIED with a shift up to 24; r0 and r4 are the halves of the multiplier, r2 the
@@ -63,7 +72,7 @@
     lsrs    r6, r6, #8
     muls    r5, r0, r5
     adds    r5, r5, r6
-    adds    r5, r5, #64
+    round_product
     lsrs    r5, r5, #7
     adds    r5, r5, r3
     mov     r4, r7
@@ -104,7 +113,7 @@
     asrs    r6, r6, #8
     muls    r5, r0, r5
     adds    r5, r5, r6
-    adds    r5, r5, #64
+    round_product
     asrs    r5, r5, #7
     add     r5, r5, \constant
     asrs    r5, r5, r7

@@ -5,6 +5,9 @@
 
 #include "glue_scalar_internal.h"
 
+/* Half of what the product is shifted right by, 7 bits, where that is a rounding of its own. */
+#define GLUE_BASELINE_HALF (GLUE_SINGLE_ROUNDING ? 0 : 64)
+
 /*
  * RECTIFIED: {multiplier, limit, constant, shift}; sums from 0 down give the lowest code.
  *
@@ -33,13 +36,14 @@ static inline int8_t glue_rectified_baseline(int32_t sum, const int32_t *numbers
     const uint32_t mh = multiplier >> 16;
     const uint32_t ml = multiplier & 0xFFFFU;
     const uint32_t middle = low * mh + ((high * ml + ((low * ml) >> 8)) >> 8);
-    const int32_t product = (int32_t)((high * mh + (middle >> 8) + 64U) >> 7);
+    const int32_t product = (int32_t)((high * mh + (middle >> 8) + GLUE_BASELINE_HALF) >> 7);
     return (int8_t)glue_min((product + numbers[2]) >> (numbers[3] - 16), INT8_MAX);
 }
 
 /*
  * SIGNED: {multiplier >> 16, multiplier & 0xFFFF, half, shift}; |sum| < 2^23. Works on the magnitude, whose halves go
- * up, but those of the product down.
+ * up, but those of the product down: of a negative sum, what is less than the last bit of the product by one. With one
+ * rounding that makes all halves go up.
  */
 static inline int8_t glue_signed_baseline(int32_t sum, const int32_t *numbers, int32_t zero_point)
 {
@@ -50,7 +54,7 @@ static inline int8_t glue_signed_baseline(int32_t sum, const int32_t *numbers, i
     const int32_t mh = numbers[0];
     const int32_t ml = numbers[1];
     const int32_t middle = low * mh + ((high * ml + ((low * ml + sign) >> 8)) >> 8);
-    const int32_t product = (high * mh + (middle >> 8) + 64) >> 7;
+    const int32_t product = (high * mh + (middle >> 8) + GLUE_BASELINE_HALF) >> 7;
     const int32_t scaled = (product + numbers[2]) >> numbers[3];
     return glue_saturate_s8((scaled ^ sign) - sign + zero_point);
 }

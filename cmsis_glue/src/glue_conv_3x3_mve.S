@@ -20,6 +20,8 @@
 
 #if GLUE_ASM && defined(__ARM_FEATURE_MVE)
 
+#include "glue_mve_asm.h"
+
     .syntax unified
     .thumb
 
@@ -256,12 +258,14 @@ glue_conv_3x3_mve:
     vmov q1[2], q1[0], r8, r12
     vmov q1[3], q1[1], r10, lr
     ldm r7!, {r0, r2, r4, r6, r8, r10}  /* multipliers, signed, minus the right shifts, zero point */
-    vqrdmulh.s32 q0, q0, r0
-    vqrdmulh.s32 q1, q1, r2
+    high_product q0, q0, r0
+    high_product q1, q1, r2
+#if !GLUE_SINGLE_ROUNDING
     cbz r4, 1f
     vqdmlah.s32 q0, q0, r4              /* halves away from zero: h + (h >> 31), one less below zero */
     vqdmlah.s32 q1, q1, r4
 1:
+#endif
     vrshl.s32 q0, r6
     vrshl.s32 q1, r8
     vqmovnb.s32 q0, q0

@@ -17,6 +17,8 @@
 
 #if GLUE_ASM && defined(__ARM_FEATURE_MVE)
 
+#include "glue_mve_asm.h"
+
     .syntax unified
     .thumb
 
@@ -103,17 +105,13 @@ glue_dense_mve:
 4:
     vldrw.u32 q2, [r3], #16
     vldrw.u32 q3, [r3], #16
-    vqrdmulh.s32 q0, q0, q2
-    vqrdmulh.s32 q1, q1, q3
+    high_product q0, q0, q2
+    high_product q1, q1, q3
     vldrw.u32 q2, [r3], #16             /* minus the right shifts */
-    vand q3, q0, q2                     /* halves away from zero: one less below zero, where anything is shifted out */
-    vshr.s32 q3, q3, #31
-    vadd.i32 q0, q0, q3
+    away_from_zero q0, q2, q3
     vrshl.s32 q0, q0, q2
     vldrw.u32 q2, [r3], #16
-    vand q3, q1, q2
-    vshr.s32 q3, q3, #31
-    vadd.i32 q1, q1, q3
+    away_from_zero q1, q2, q3
     vrshl.s32 q1, q1, q2
     vqmovnb.s32 q0, q0
     vqmovnt.s32 q0, q1

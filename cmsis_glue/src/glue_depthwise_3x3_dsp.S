@@ -10,6 +10,8 @@
 
 #if GLUE_ASM
 
+#include "glue_dsp_asm.h"
+
 #define BIAS 0
 #define LINES 4
 #define MULTIPLIER 8 /* and */
@@ -90,9 +92,9 @@
     smlabt lr, r11, r9, lr
 .if \signed
     ldr r10, [sp, #MULTIPLIER]
-    smmulr lr, lr, r10
+    high_product lr, lr, r10
     ldrd r10, r11, [sp, #CONSTANT]
-    add lr, lr, lr, asr #31
+    away_from_zero lr
     smmlsr lr, lr, r10, r11
     ssat lr, #8, lr
 .else
@@ -123,11 +125,11 @@
 .macro finish_pair signed
 .if \signed
     ldr r10, [sp, #MULTIPLIER]
-    smmulr r12, r12, r10
-    smmulr lr, lr, r10
+    high_product r12, r12, r10
+    high_product lr, lr, r10
     ldrd r10, r11, [sp, #CONSTANT]
-    add r12, r12, r12, asr #31
-    add lr, lr, lr, asr #31
+    away_from_zero r12
+    away_from_zero lr
     smmlsr r12, r12, r10, r11
     smmlsr lr, lr, r10, r11
     ldrd r10, r11, [sp, #STEP]

@@ -9,6 +9,8 @@
 
 #if GLUE_ASM
 
+#include "glue_dsp_asm.h"
+
 #define WEIGHTS 0 /* and */
 #define ROWS 4
 #define BIAS 8
@@ -130,10 +132,10 @@
     pop {r4-r11, pc}
 5:
     ldr r6, [sp, #ZERO]
-    smmulr r12, r12, r4
-    smmulr lr, lr, r4
-    add r12, r12, r12, asr #31
-    add lr, lr, lr, asr #31
+    high_product r12, r12, r4
+    high_product lr, lr, r4
+    away_from_zero r12
+    away_from_zero lr
     smmlsr r12, r12, r5, r6
     smmlsr lr, lr, r5, r6
     ssat r12, #8, r12

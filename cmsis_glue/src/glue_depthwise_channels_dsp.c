@@ -86,7 +86,8 @@ static void general_body(const glue_depthwise_band *band)
 {
     const glue_depthwise_dsp_params *params = band->params;
     const int32_t half = band->shift > 0 ? 1 << (band->shift - 1) : 0;
-    const int32_t sign = band->is_signed && band->shift > 0 ? -1 : 0;
+    const int32_t sign = !GLUE_SINGLE_ROUNDING && band->is_signed && band->shift > 0 ? -1 : 0;
+    const int32_t once = GLUE_SINGLE_ROUNDING && band->shift > 0; /* the shift does all the rounding */
     glue_depthwise_spread_weights(band);
     for (int32_t line = 0; line < band->lines; line++)
     {
@@ -94,7 +95,8 @@ static void general_body(const glue_depthwise_band *band)
         int8_t *y = band->y + line * band->y_line;
         for (int32_t i = 0; i < band->elements; i++)
         {
-            int32_t h = glue_smmulr(window_sum(band, x), band->multiplier);
+            const int32_t sum = window_sum(band, x);
+            int32_t h = once ? glue_smmul(sum, band->multiplier) : glue_smmulr(sum, band->multiplier);
             h += (h >> 31) & sign;
             *y = glue_clamp_s8(
                 ((h + half) >> band->shift) + band->zero, params->activation.min, params->activation.max);
@@ -123,7 +125,8 @@ static void prepare(const glue_depthwise_dsp_params *params, int32_t c, glue_dep
     {
         /* Floor of the exact quotient in one step, scaled so that the last shift is the same for all channels. */
         band->factor = GLUE_DEPTHWISE_SHIFT + 1 - (form - GLUE_DEPTHWISE_SHORT);
-        band->constant = (1 << (band->factor - 2)) + (1 << (GLUE_DEPTHWISE_SHIFT - 1)) +
+        const int32_t first_half = GLUE_SINGLE_ROUNDING ? 0 : 1 << (band->factor - 2);
+        band->constant = first_half + (1 << (GLUE_DEPTHWISE_SHIFT - 1)) +
                          params->output_zero * (1 << GLUE_DEPTHWISE_SHIFT);
     }
     band->bias = glue_shift_left(params->factors[2 * c], band->factor);

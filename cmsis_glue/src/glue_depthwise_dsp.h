@@ -54,7 +54,7 @@ void glue_depthwise_gather_lines(const glue_depthwise_gather *job);
 /*
  * Computes the outputs of one channel of a band in the short requantisation:
  *   (sum * multiplier / 2^32 + constant) >> GLUE_DEPTHWISE_SHIFT, or, where it is signed, as any one,
- *   zero + round(h / 2^shift) with h = round(sum * multiplier / 2^32) and constant = -2^(32 - shift)
+ *   zero + round(h / 2^shift) with h = sum * multiplier / 2^32 (see glue_high_dsp) and constant = -2^(32 - shift)
  */
 typedef void (*glue_depthwise_body)(const glue_depthwise_band *band);
 
@@ -80,8 +80,8 @@ static inline int8_t glue_depthwise_code(const glue_depthwise_band *band, int32_
 {
     if (is_signed)
     {
-        const int32_t h = glue_smmulr(sum, band->multiplier);
-        return (int8_t)glue_ssat8(glue_smmlsr(h + (h >> 31), band->constant, band->zero));
+        const int32_t h = glue_away_dsp(glue_high_dsp(sum, band->multiplier));
+        return (int8_t)glue_ssat8(glue_smmlsr(h, band->constant, band->zero));
     }
     return (int8_t)glue_ssat8(glue_smmla(sum, band->multiplier, band->constant) >> GLUE_DEPTHWISE_SHIFT);
 }

@@ -10,6 +10,8 @@
 #ifndef GLUE_DEPTHWISE_MVE_STRIP_MACROS_H
 #define GLUE_DEPTHWISE_MVE_STRIP_MACROS_H
 
+#include "glue_mve_asm.h"
+
 /* Leaves in r0 the records. */
 .macro strip_begin name
     .section .text.\name, "ax", %progbits
@@ -58,14 +60,16 @@
     vadd.i32 q5, q5, r9
 .if \general
     ldrd r0, r2, [r3, #GLUE_STRIP_LEFT]
-    vshl.s32 q4, r0
-    vshl.s32 q5, r0
-    vqrdmulh.s32 q4, q4, r10
-    vqrdmulh.s32 q5, q5, r10
+    vqshl.s32 q4, r0
+    vqshl.s32 q5, r0
+    high_product q4, q4, r10
+    high_product q5, q5, r10
+#if !GLUE_SINGLE_ROUNDING
     vshr.s32 q7, q4, #31
     vmla.s32 q4, q7, r2
     vshr.s32 q7, q5, #31
     vmla.s32 q5, q7, r2
+#endif
     vrshl.s32 q4, r11
     vrshl.s32 q5, r11
     vqmovnb.s32 q4, q4
@@ -77,8 +81,8 @@
     vldrw.u32 q7, [r3, #GLUE_STRIP_SPREAD]
     vmin.s16 q4, q4, q5
 .else
-    vqrdmulh.s32 q4, q4, r10
-    vqrdmulh.s32 q5, q5, r10
+    high_product q4, q4, r10
+    high_product q5, q5, r10
     vrshl.s32 q4, r11
     vrshl.s32 q5, r11
     vqmovnb.s32 q4, q4
@@ -95,10 +99,12 @@
     vadd.i32 q4, q4, r9
 .if \general
     ldrd r0, r2, [r3, #GLUE_STRIP_LEFT]
-    vshl.s32 q4, r0
-    vqrdmulh.s32 q4, q4, r10
+    vqshl.s32 q4, r0
+    high_product q4, q4, r10
+#if !GLUE_SINGLE_ROUNDING
     vshr.s32 q5, q4, #31
     vmla.s32 q4, q5, r2
+#endif
     vrshl.s32 q4, r11
     vqmovnb.s32 q4, q4
     vldrw.u32 q5, [r3, #GLUE_STRIP_LOWEST]
@@ -107,7 +113,7 @@
     vldrw.u32 q5, [r3, #GLUE_STRIP_HIGHEST]
     vmin.s16 q4, q4, q5
 .else
-    vqrdmulh.s32 q4, q4, r10
+    high_product q4, q4, r10
     vrshl.s32 q4, r11
     vqmovnb.s32 q4, q4
     vqadd.s16 q4, q4, r12

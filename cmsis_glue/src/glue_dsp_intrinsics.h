@@ -148,6 +148,18 @@ static inline int32_t glue_smmulr(int32_t a, int32_t b)
 #endif
 }
 
+/* floor(a * b / 2^32). */
+static inline int32_t glue_smmul(int32_t a, int32_t b)
+{
+#if GLUE_DSP
+    int32_t result;
+    __asm__("smmul %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+#else
+    return (int32_t)(((int64_t)a * b) >> 32);
+#endif
+}
+
 /* c + floor(a * b / 2^32), modulo 2^32. */
 static inline int32_t glue_smmla(int32_t a, int32_t b, int32_t c)
 {
@@ -183,6 +195,42 @@ static inline int32_t glue_smmlsr(int32_t a, int32_t b, int32_t c)
     return (int32_t)((uint32_t)c + (uint32_t)(((INT64_C(1) << 31) - (int64_t)a * b) >> 32));
 #endif
 }
+
+/*
+ * Requantisation: a * b / 2^32, c added to it, for a right shift to follow. It is rounded here unless the shift does all
+ * the rounding; where it is a second one, halves go away from zero, which glue_away_dsp prepares.
+ */
+#if GLUE_SINGLE_ROUNDING
+static inline int32_t glue_high_dsp(int32_t a, int32_t b)
+{
+    return glue_smmul(a, b);
+}
+
+static inline int32_t glue_high_added_dsp(int32_t a, int32_t b, int32_t c)
+{
+    return glue_smmla(a, b, c);
+}
+
+static inline int32_t glue_away_dsp(int32_t high)
+{
+    return high;
+}
+#else
+static inline int32_t glue_high_dsp(int32_t a, int32_t b)
+{
+    return glue_smmulr(a, b);
+}
+
+static inline int32_t glue_high_added_dsp(int32_t a, int32_t b, int32_t c)
+{
+    return glue_smmlar(a, b, c);
+}
+
+static inline int32_t glue_away_dsp(int32_t high)
+{
+    return high + (high >> 31);
+}
+#endif
 
 /* value in [-128, 127]. */
 static inline int32_t glue_ssat8(int32_t value)

@@ -4,6 +4,7 @@
 #define GLUE_INTERNAL_H
 
 #include "arm_nn_types.h"
+#include "glue_rounding.h"
 
 #include <stdint.h>
 
@@ -44,14 +45,21 @@ static inline int32_t glue_round_shift(int32_t value, int32_t shift)
     return (int32_t)(((int64_t)value + half - (value < 0 && shift > 0 ? 1 : 0)) >> shift);
 }
 
-/* value * multiplier / 2^31 * 2^shift with both roundings above. */
+/*
+ * value * multiplier / 2^31 * 2^shift with both roundings above, or rounded once, halves towards plus infinity: the
+ * product without its lowest 31 bits decides, for a right shift looks at no more than the bits left of them.
+ */
 static inline int32_t glue_requantize(int32_t value, int32_t multiplier, int32_t shift)
 {
     if (shift >= 0)
     {
         return glue_high_mul(glue_shift_left(value, shift), multiplier);
     }
+#if GLUE_SINGLE_ROUNDING
+    return ((int32_t)(((int64_t)value * multiplier) >> 31 >> (-shift - 1)) + 1) >> 1;
+#else
     return glue_round_shift(glue_high_mul(value, multiplier), -shift);
+#endif
 }
 
 /* Sum of (x[i] + offset) * w[i]. */

@@ -14,8 +14,8 @@ multiply_block(const glue_mul_mve_params *p, int16x8_t a, int16x8_t b, glue_scal
     int32x4_t odd = vmulltq_int_s16(first, second);
     if (shifts_left)
     {
-        even = vshlq_r_s32(even, scale.left);
-        odd = vshlq_r_s32(odd, scale.left);
+        even = vqshlq_r_s32(even, scale.left);
+        odd = vqshlq_r_s32(odd, scale.left);
     }
     return glue_narrow_mve(glue_scale_mve_right(even, scale),
                            glue_scale_mve_right(odd, scale),
@@ -29,7 +29,7 @@ static void multiply_row(const glue_mul_mve_params *mul, const int8_t *a, const 
     const glue_mul_mve_params p = *mul; /* stores of codes cannot change a copy: it stays in registers */
     const glue_scale_mve scale = glue_scale_of(p.multiplier, p.shift);
     int32_t left = p.dims.size;
-    if (p.shift <= 0)
+    if (scale.left == 0)
     {
         for (int32_t blocks = left / LANES; blocks > 0; blocks--)
         {

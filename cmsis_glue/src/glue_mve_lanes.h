@@ -14,7 +14,7 @@
 #include <string.h>
 
 #if defined(__ARM_FEATURE_MVE)
-#include <arm_mve.h>
+#include "glue_requantize_mve.h"
 #define GLUE_MVE 1
 #else
 #define GLUE_MVE 0
@@ -79,12 +79,9 @@ static inline void glue_mve_store(const glue_filter_mve *filter,
                                   int32_t count)
 {
 #if GLUE_MVE
-    const int32x4_t right = vldrwq_s32(scale->right);
     int32x4_t v = vqshlq_s32(vldrwq_s32(sums), vldrwq_s32(scale->left));
-    v = vqrdmulhq_s32(v, vldrwq_s32(scale->multiplier));
-    /* Halves go away from zero: one less below zero, where anything is shifted out. */
-    v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, right), 31));
-    v = vqaddq_n_s32(vrshlq_s32(v, right), filter->zero_point);
+    v = glue_high_mve(v, vldrwq_s32(scale->multiplier));
+    v = vqaddq_n_s32(glue_shift_right_mve(v, vldrwq_s32(scale->right)), filter->zero_point);
     v = vmaxq_s32(vminq_s32(v, vdupq_n_s32(filter->high)), vdupq_n_s32(filter->low));
     const uint32x4_t places = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)pitch);
     vstrbq_scatter_offset_p_s32(y, places, v, vctp32q((uint32_t)count));
@@ -93,8 +90,7 @@ static inline void glue_mve_store(const glue_filter_mve *filter,
     {
         const int64_t wide = (int64_t)sums[c] * (INT64_C(1) << scale->left[c]);
         const int32_t saturated = wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
-        const int32_t high = glue_high_mul(saturated, scale->multiplier[c]);
-        const int32_t code = glue_round_shift(high, -scale->right[c]);
+        const int32_t code = glue_requantize(saturated, scale->multiplier[c], scale->right[c]);
         /* far from the ends of int32 before the zero point is added */
         const int32_t near = glue_min(glue_max(code, -512), 511);
         y[c * pitch] = glue_clamp_s8(near + filter->zero_point, filter->low, filter->high);

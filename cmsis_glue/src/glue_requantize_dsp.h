@@ -20,8 +20,8 @@ static inline int32_t glue_second_sum_dsp(const int32_t *sums)
 }
 
 /*
- * A scaled sum to its code: scale is -2^(32 - right shift), so it is zero + round(h / 2^shift), halves upwards. Halves
- * of negative numbers must go away from zero, which the step of the signed form does.
+ * A scaled sum to its code: scale is -2^(32 - right shift), so it is zero + round(h / 2^shift), halves upwards. In the
+ * second of two roundings halves of negative numbers must go away from zero, which the step of the signed form does.
  */
 static inline int32_t glue_code_dsp(int32_t h, int32_t scale, int32_t zero, int32_t form)
 {
@@ -29,12 +29,12 @@ static inline int32_t glue_code_dsp(int32_t h, int32_t scale, int32_t zero, int3
     {
         return glue_ssat8(glue_smmlsr(h, scale, zero) - 128);
     }
-    return glue_ssat8(glue_smmlsr(h + (h >> 31), scale, zero));
+    return glue_ssat8(glue_smmlsr(glue_away_dsp(h), scale, zero));
 }
 
 /*
  * Codes of four channels from S0 R01 S2 R23. The multiplier of an even channel is 2 m - 2^32, that of an odd one m:
- * s + round(s * (2 m - 2^32) / 2^32) = round(2 s * m / 2^32).
+ * s + round(s * (2 m - 2^32) / 2^32) = round(2 s * m / 2^32), and likewise for floors.
  */
 static inline uint32_t glue_requantize_dsp_group(
     const int32_t *sums, const int32_t *scales, int32_t zero, int32_t form, uint32_t low, uint32_t high)
@@ -42,8 +42,8 @@ static inline uint32_t glue_requantize_dsp_group(
     int32_t codes[4];
     for (int32_t i = 0; i < 4; i += 2)
     {
-        const int32_t even = glue_smmlar(sums[i], scales[2 * i], sums[i]);
-        const int32_t odd = glue_smmulr(glue_second_sum_dsp(sums + i) >> 7, scales[2 * i + 2]);
+        const int32_t even = glue_high_added_dsp(sums[i], scales[2 * i], sums[i]);
+        const int32_t odd = glue_high_dsp(glue_second_sum_dsp(sums + i) >> 7, scales[2 * i + 2]);
         codes[i] = glue_code_dsp(even, scales[2 * i + 1], zero, form);
         codes[i + 1] = glue_code_dsp(odd, scales[2 * i + 3], zero, form);
     }

@@ -3,17 +3,63 @@
 #ifndef GLUE_REQUANTIZE_MVE_H
 #define GLUE_REQUANTIZE_MVE_H
 
+#include "glue_rounding.h"
+
 #include <arm_mve.h>
 #include <stdint.h>
 
-/* Both roundings of Requantise(); shifts in [-31, 30]. Halves go away from zero only where something is shifted out. */
+/*
+ * Where products are rounded once, their right shift does it, by 1 at least: left shifts are one larger for it. What
+ * saturates there is clamped anyhow.
+ */
+#define GLUE_LEAST_RIGHT_MVE GLUE_SINGLE_ROUNDING
+
+/* value * multiplier / 2^31, for a right shift to follow. */
+static inline int32x4_t glue_high_mve(int32x4_t value, int32x4_t multiplier)
+{
+#if GLUE_SINGLE_ROUNDING
+    return vqdmulhq_s32(value, multiplier);
+#else
+    return vqrdmulhq_s32(value, multiplier);
+#endif
+}
+
+static inline int32x4_t glue_high_n_mve(int32x4_t value, int32_t multiplier)
+{
+#if GLUE_SINGLE_ROUNDING
+    return vqdmulhq_n_s32(value, multiplier);
+#else
+    return vqrdmulhq_n_s32(value, multiplier);
+#endif
+}
+
+/* The right shift by -right; a second rounding goes away from zero, but only where something is shifted out. */
+static inline int32x4_t glue_shift_right_mve(int32x4_t high, int32x4_t right)
+{
+#if GLUE_SINGLE_ROUNDING
+    return vrshlq_s32(high, right);
+#else
+    return vrshlq_s32(vaddq_s32(high, vshrq_n_s32(vandq_s32(high, right), 31)), right);
+#endif
+}
+
+/* The same for one shift; away: 1 for a second rounding that goes away from zero. */
+static inline int32x4_t glue_shift_right_n_mve(int32x4_t high, int32_t right, int32_t away)
+{
+#if GLUE_SINGLE_ROUNDING
+    (void)away;
+    return vrshlq_n_s32(high, right);
+#else
+    return vrshlq_n_s32(vmlaq_n_s32(high, vshrq_n_s32(high, 31), away), right);
+#endif
+}
+
+/* Shifts in [-31, 30]. */
 static inline int32x4_t glue_requantize_mve(int32x4_t value, int32x4_t multiplier, int32x4_t shift)
 {
-    const int32x4_t left = vmaxq_s32(shift, vdupq_n_s32(0));
-    const int32x4_t right = vminq_s32(shift, vdupq_n_s32(0));
-    const int32x4_t high = vqrdmulhq_s32(vshlq_s32(value, left), multiplier);
-    const int32x4_t sign = vshrq_n_s32(vandq_s32(high, right), 31);
-    return vrshlq_s32(vaddq_s32(high, sign), right);
+    const int32x4_t right = vminq_s32(shift, vdupq_n_s32(-GLUE_LEAST_RIGHT_MVE));
+    const int32x4_t raised = vqshlq_s32(value, vsubq_s32(shift, right));
+    return glue_shift_right_mve(glue_high_mve(raised, multiplier), right);
 }
 
 /* A multiplier and shift for all lanes, in scalar registers: vectors are scarce. */
@@ -21,26 +67,26 @@ typedef struct
 {
     int32_t multiplier;
     int32_t left;
-    int32_t right; /* negative or 0 */
-    int32_t away;  /* 1: halves go away from zero, as right < 0 wants it */
+    int32_t right; /* -GLUE_LEAST_RIGHT_MVE or less */
+    int32_t away;  /* 1: halves go away from zero, as right < 0 wants it with two roundings */
 } glue_scale_mve;
 
 static inline glue_scale_mve glue_scale_of(int32_t multiplier, int32_t shift)
 {
-    const glue_scale_mve scale = {multiplier, shift > 0 ? shift : 0, shift < 0 ? shift : 0, shift < 0 ? 1 : 0};
+    const int32_t right = shift < -GLUE_LEAST_RIGHT_MVE ? shift : -GLUE_LEAST_RIGHT_MVE;
+    const glue_scale_mve scale = {multiplier, shift - right, right, shift < 0 ? 1 : 0};
     return scale;
 }
 
 /* Without the left shift. */
 static inline int32x4_t glue_scale_mve_right(int32x4_t value, glue_scale_mve scale)
 {
-    const int32x4_t high = vqrdmulhq_n_s32(value, scale.multiplier);
-    return vrshlq_n_s32(vmlaq_n_s32(high, vshrq_n_s32(high, 31), scale.away), scale.right);
+    return glue_shift_right_n_mve(glue_high_n_mve(value, scale.multiplier), scale.right, scale.away);
 }
 
 static inline int32x4_t glue_scale_mve_by(int32x4_t value, glue_scale_mve scale)
 {
-    return glue_scale_mve_right(vshlq_r_s32(value, scale.left), scale);
+    return glue_scale_mve_right(vqshlq_r_s32(value, scale.left), scale);
 }
 
 /*

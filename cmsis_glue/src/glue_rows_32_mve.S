@@ -19,6 +19,8 @@
 
 #if GLUE_ASM && defined(__ARM_FEATURE_MVE)
 
+#include "glue_mve_asm.h"
+
     .syntax unified
     .thumb
 
@@ -78,8 +80,8 @@
     ldm sp, {r0, r2, r4, r6, r8, r10, r12}
     vadd.i32 q4, q4, r0
     vadd.i32 q5, q5, r2
-    vqrdmulh.s32 q4, q4, r4
-    vqrdmulh.s32 q5, q5, r6
+    high_product q4, q4, r4
+    high_product q5, q5, r6
     vrshl.s32 q4, r8
     vrshl.s32 q5, r10
     vqmovnb.s32 q4, q4

@@ -20,6 +20,8 @@
 
 #if GLUE_ASM && defined(__ARM_FEATURE_MVE)
 
+#include "glue_mve_asm.h"
+
     .syntax unified
     .thumb
     .text
@@ -213,8 +215,8 @@ glue_rows_mve:
     collect
     vldrw.u32 q2, [r5], #16
     vldrw.u32 q3, [r5], #16
-    vqrdmulh.s32 q0, q0, q2
-    vqrdmulh.s32 q1, q1, q2
+    high_product q0, q0, q2
+    high_product q1, q1, q2
     vrshl.s32 q0, q0, q3
     vrshl.s32 q1, q1, q3
     vqmovnb.s32 q0, q0
@@ -271,11 +273,13 @@ glue_rows_mve:
     collect
     vldrw.u32 q2, [r5], #16
     vldrw.u32 q3, [r5], #16
-    vqrdmulh.s32 q0, q0, q2
-    vqrdmulh.s32 q1, q1, q2
+    high_product q0, q0, q2
+    high_product q1, q1, q2
+#if !GLUE_SINGLE_ROUNDING
     movs r0, #1
     vqdmlah.s32 q0, q0, r0              /* halves away from zero: h + (h >> 31), one less below zero */
     vqdmlah.s32 q1, q1, r0
+#endif
     vrshl.s32 q0, q0, q3
     vrshl.s32 q1, q1, q3
     vqmovnb.s32 q0, q0
@@ -291,15 +295,11 @@ glue_rows_mve:
     vqshl.s32 q0, q0, q2
     vqshl.s32 q1, q1, q2
     vldrw.u32 q2, [r5], #16
-    vqrdmulh.s32 q0, q0, q2
-    vqrdmulh.s32 q1, q1, q2
+    high_product q0, q0, q2
+    high_product q1, q1, q2
     vldrw.u32 q2, [r5], #16             /* minus the right shifts */
-    vand q3, q0, q2                     /* halves away from zero: one less below zero, where anything is shifted out */
-    vshr.s32 q3, q3, #31
-    vadd.i32 q0, q0, q3
-    vand q3, q1, q2
-    vshr.s32 q3, q3, #31
-    vadd.i32 q1, q1, q3
+    away_from_zero q0, q2, q3
+    away_from_zero q1, q2, q3
     vrshl.s32 q0, q0, q2
     vrshl.s32 q1, q1, q2
     vqmovnb.s32 q0, q0

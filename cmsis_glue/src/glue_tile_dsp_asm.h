@@ -9,6 +9,7 @@
 #define GLUE_TILE_DSP_ASM_H
 
 #include "glue_conv_dsp_tile.h"
+#include "glue_dsp_asm.h"
 
 #define Y 0 /* and the step, and */
 #define STREAM_END 8
@@ -63,12 +64,12 @@
 /* The codes of two channels, of whose sums even is S0 and odd R; r0-r3 their multipliers and scales, r12 the zero. */
 .macro requantise even, odd, signed
     sub \odd, \odd, \even
-    smmlar \even, \even, r0, \even
+    high_product_added \even, \even, r0, \even
     asr \odd, \odd, #7
-    smmulr \odd, \odd, r2
+    high_product \odd, \odd, r2
     .if \signed
-    add \even, \even, \even, asr #31
-    add \odd, \odd, \odd, asr #31
+    away_from_zero \even
+    away_from_zero \odd
     .endif
     smmlsr \even, \even, r1, r12
     smmlsr \odd, \odd, r3, r12

@@ -15,6 +15,10 @@
 #error "concat_unary.c was generated for another cmsis_glue: generate it again"
 #endif
 
+#if GLUE_SINGLE_ROUNDING != 0
+#error "concat_unary.c was generated for GLUE_SINGLE_ROUNDING=0: compile it and the kernels with that"
+#endif
+
 _Static_assert(CONCAT_UNARY_ARENA_BYTES >= 56, "CONCAT_UNARY_ARENA_BYTES must be at least 56");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */

@@ -15,6 +15,10 @@
 #error "conv_pool_dense.c was generated for another cmsis_glue: generate it again"
 #endif
 
+#if GLUE_SINGLE_ROUNDING != 0
+#error "conv_pool_dense.c was generated for GLUE_SINGLE_ROUNDING=0: compile it and the kernels with that"
+#endif
+
 _Static_assert(CONV_POOL_DENSE_ARENA_BYTES >= 368, "CONV_POOL_DENSE_ARENA_BYTES must be at least 368");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */

@@ -15,6 +15,10 @@
 #error "pad_transpose.c was generated for another cmsis_glue: generate it again"
 #endif
 
+#if GLUE_SINGLE_ROUNDING != 0
+#error "pad_transpose.c was generated for GLUE_SINGLE_ROUNDING=0: compile it and the kernels with that"
+#endif
+
 _Static_assert(PAD_TRANSPOSE_ARENA_BYTES >= 168, "PAD_TRANSPOSE_ARENA_BYTES must be at least 168");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */

@@ -15,6 +15,10 @@
 #error "residual_1d.c was generated for another cmsis_glue: generate it again"
 #endif
 
+#if GLUE_SINGLE_ROUNDING != 0
+#error "residual_1d.c was generated for GLUE_SINGLE_ROUNDING=0: compile it and the kernels with that"
+#endif
+
 _Static_assert(RESIDUAL_1D_ARENA_BYTES >= 240, "RESIDUAL_1D_ARENA_BYTES must be at least 240");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */

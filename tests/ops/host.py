@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from toolchain.emit import write_code, write_model
-from toolchain.ir import Array, Example, Graph, Origin, Target, TensorType
+from toolchain.ir import Array, Example, Graph, Origin, Rounding, Target, TensorType
 from toolchain.ir.execute import evaluate, simulate
 from toolchain.ir.fixedpoint import quantize as to_codes
 from toolchain.plan import check_plan, plan_memory
@@ -52,6 +52,10 @@ def random_inputs(graph: Graph, rng: np.random.Generator) -> dict[str, Array]:
     }
 
 
+rounding = Rounding.DOUBLE
+"""Of the graphs that quantized() makes; the fixture of the same name changes it."""
+
+
 def quantized(graph: Graph, samples: list[dict[str, Array]]) -> Graph:
     """The int8 graph, calibrated by min-max on the samples."""
     ranges: dict[str, Range] = {}
@@ -60,7 +64,7 @@ def quantized(graph: Graph, samples: list[dict[str, Array]]) -> Graph:
             low, high = float(min(value.min(), 0)), float(max(value.max(), 0))
             old = ranges.get(name, Range(low, max(high, low + 1e-6)))
             ranges[name] = Range(min(old.low, low), max(old.high, high))
-    return quantize(graph, ranges).graph
+    return quantize(graph, ranges, rounding).graph
 
 
 def codes_of(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
@@ -105,6 +109,7 @@ class HostModel:
         command = [
             compiler, "-std=c11", "-O1", "-g", "-fPIC", "-shared", *WARNINGS,
             "-fsanitize=undefined", "-fno-sanitize-recover=all",
+            f"-DGLUE_SINGLE_ROUNDING={int(graph.rounding is Rounding.SINGLE)}",
             f"-I{CMSIS_GLUE / 'include'}", f"-I{CMSIS_GLUE / 'src'}", f"-I{directory}",
             *map(str, sources), str(ports), "-o", str(library),
         ]  # fmt: skip

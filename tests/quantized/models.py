@@ -11,8 +11,9 @@ from toolchain import passes
 from toolchain.check.evaluate import input_codes
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
+from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, Graph
+from toolchain.ir import Array, Graph, Rounding
 from toolchain.ir.execute import simulate
 from toolchain.ir.fixedpoint import dequantize
 from toolchain.quant.calibrate import calibrate
@@ -43,7 +44,12 @@ class List(list[dict[str, Array]]):
     codes = False
 
 
-def integers(model: ModelProto, samples: Array | None = None, pruned: bool = True) -> Integer:
+def integers(
+    model: ModelProto,
+    samples: Array | None = None,
+    pruned: bool = True,
+    rounding: Rounding | None = None,
+) -> Integer:
     """The model as integers; `samples` [N, ...] of its only input give what scales are missing."""
     imported = read(model, "model")
     graph = passes.run(imported.graph)
@@ -52,7 +58,7 @@ def integers(model: ModelProto, samples: Array | None = None, pruned: bool = Tru
     if tensors and samples is not None:
         rows = List({imported.inputs[0].name: s.reshape(imported.inputs[0].shape)} for s in samples)
         ranges = calibrate(FloatSession(model, tensors), rows, tensors)
-    quantized = quantize(graph, ranges).graph
+    quantized = quantize(graph, ranges, rounding_for(model, rounding).rounding).graph
     if not pruned:
         return Integer(model, quantized, tensors, 0)
     smaller = prune(quantized)

@@ -16,7 +16,7 @@ from toolchain.frontend.read import read
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph
 from toolchain.ir.execute import evaluate, simulate
-from toolchain.ir.fixedpoint import dequantize, quantize_multiplier
+from toolchain.ir.fixedpoint import Rounding, dequantize, quantize_multiplier
 from toolchain.ir.fixedpoint import quantize as to_codes
 from toolchain.ir.fixedpoint import requantize as exact_requantize
 from toolchain.quant.calibrate import Range, calibrate
@@ -60,7 +60,7 @@ def errors(proto: ModelProto, done: Graph, seed: int = 0) -> dict[str, float]:
     }
 
 
-def _watched(value: Array, multiplier: Array, shift: Array) -> Array:
+def _watched(value: Array, multiplier: Array, shift: Array, rounding: Rounding) -> Array:
     """The requantisation, with every intermediate value held against int32."""
     value, shift = np.asarray(value, np.int64), np.asarray(shift, np.int64)
     multiplier = np.asarray(multiplier, np.int64)
@@ -69,7 +69,7 @@ def _watched(value: Array, multiplier: Array, shift: Array) -> Array:
     used = multiplier != 0
     assert np.all((multiplier[used] >= 2**30) & (multiplier[used] < 2**31)), "multiplier"
     assert np.all((shift >= -31) & (shift <= 30)), "shift"
-    return exact_requantize(value, multiplier, shift)
+    return exact_requantize(value, multiplier, shift, rounding)
 
 
 @contextmanager

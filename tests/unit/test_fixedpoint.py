@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from toolchain.ir import Quant
 from toolchain.ir.fixedpoint import (
+    Rounding,
     activation_codes,
     clip,
     dequantize,
@@ -79,16 +80,56 @@ def test_right_shift_rounds_half_away_from_zero(value, shift):
     assert int(rounding_right_shift(np.int64(value), shift)) == expected
 
 
-@given(INT32, MANTISSA, st.integers(-31, 0))
-def test_requantisation_is_within_one_of_the_exact_product(value, mantissa, shift):
-    exact = Fraction(value * mantissa) * Fraction(2) ** (shift - 31)
-    assert abs(int(requantize(np.int64(value), mantissa, shift)) - exact) <= 1
+def _nearest(numerator: int, bits: int, *, away: bool) -> int:
+    """numerator / 2**bits rounded to the nearest integer, halves away from zero or upwards."""
+    if away and numerator < 0:
+        return -_nearest(-numerator, bits, away=True)
+    return (2 * numerator + 2**bits) // 2 ** (bits + 1)
 
 
-def test_requantisation_broadcasts_over_channels():
+def _in_integers(value: int, mantissa: int, shift: int, rounding: Rounding) -> int:
+    """The contract in Python's integers, which have no limits."""
+    if rounding is Rounding.SINGLE:
+        return _nearest(value * mantissa, 31 - shift, away=False)
+    high = _nearest(value * 2 ** max(shift, 0) * mantissa, 31, away=False)
+    return _nearest(high, max(-shift, 0), away=True)
+
+
+@settings(max_examples=500)
+@given(INT32, MANTISSA | st.just(0), st.integers(-31, 30), st.sampled_from(Rounding))
+def test_requantisation_is_that_of_exact_integers(value, mantissa, shift, rounding):
+    value >>= max(shift, 0)
+    expected = _in_integers(value, mantissa, shift, rounding)
+    assert int(requantize(np.int64(value), mantissa, shift, rounding)) == expected
+
+
+@given(st.integers(-(2**9), 2**9), st.integers(1, 20), st.sampled_from(Rounding))
+def test_requantisation_of_halves(odd, shift, rounding):
+    """Multiplier 1/2: the product is exact, and (2 odd + 1) / 2 lies between two integers."""
+    value = (2 * odd + 1) << (shift - 1)
+    up = odd + 1 if rounding is Rounding.SINGLE or odd >= 0 else odd
+    assert int(requantize(np.int64(value << 1), 2**30, -shift, rounding)) == up
+
+
+@given(INT32, MANTISSA, st.integers(0, 30))
+def test_without_a_right_shift_both_roundings_are_one(value, mantissa, shift):
+    value >>= shift
+    once, twice = (requantize(np.int64(value), mantissa, shift, r) for r in Rounding)
+    assert once == twice
+
+
+def test_the_second_rounding_moves_a_code():
+    """3/8: 3/4 becomes 1, and half of that 1 again."""
+    codes = {r: int(requantize(np.int64(1), 3 * 2**29, -1, r)) for r in Rounding}
+    assert codes == {Rounding.DOUBLE: 1, Rounding.SINGLE: 0}
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+def test_requantisation_broadcasts_over_channels(rounding):
     values = np.array([[100, 100], [-100, 7]], np.int64)
     mantissas, shifts = quantize_multipliers([0.5, 2.0])
-    np.testing.assert_array_equal(requantize(values, mantissas, shifts), [[50, 200], [-50, 14]])
+    codes = requantize(values, mantissas, shifts, rounding)
+    np.testing.assert_array_equal(codes, [[50, 200], [-50, 14]])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolchain.emit.literals import braces, file_prefix, identifier, unique_identifiers
 from toolchain.emit.render import render
-from toolchain.ir import Array, Graph, Op, Quant, Site, Target
+from toolchain.ir import Array, Graph, Op, Quant, Rounding, Site, Target
 from toolchain.plan import Plan
 from toolchain.select import Choice
 
@@ -87,6 +87,11 @@ class ModelCode:
     tables: tuple[Table, ...]
     sources: tuple[str, ...]
     alignment: int
+
+    @property
+    def single_rounding(self) -> int:
+        """GLUE_SINGLE_ROUNDING, with which the model and its kernels are compiled."""
+        return int(self.graph.rounding is Rounding.SINGLE)
 
     @property
     def constant_bytes(self) -> int:

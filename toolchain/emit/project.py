@@ -63,6 +63,7 @@ class FirmwareModel:
         layers: Layers, in the order they run.
         arena_bytes: Size of the arena.
         kernel_sources: Names of the files of cmsis_glue/src that the model needs.
+        single_rounding: GLUE_SINGLE_ROUNDING: 1, or 0 for two roundings.
     """
 
     prefix: str
@@ -71,6 +72,7 @@ class FirmwareModel:
     layers: tuple[LayerInfo, ...]
     arena_bytes: int
     kernel_sources: tuple[str, ...]
+    single_rounding: int = 0
 
 
 def write_firmware(
@@ -154,6 +156,7 @@ def _context(
         "kernels": tuple(
             sorted(name for name in model.kernel_sources if name.endswith((".c", ".S")))
         ),
+        "single_rounding": model.single_rounding,
         "board": board,
         "gcc_flags": board.gcc_flags,
         "boot_words": [_hex(word) for word in board.boot_words],

@@ -1,6 +1,7 @@
 """The graph every stage reads and returns."""
 
 from toolchain.ir.builder import IMPORTERS, Builder, imports
+from toolchain.ir.fixedpoint import Rounding
 from toolchain.ir.graph import Graph
 from toolchain.ir.node import Node, Unsupported
 from toolchain.ir.op import (
@@ -48,6 +49,7 @@ __all__ = [
     "Origin",
     "Quant",
     "QuantRule",
+    "Rounding",
     "SameAs",
     "Site",
     "Stage",

@@ -1,6 +1,7 @@
 """The integer arithmetic of the int8 contract (TensorFlow Lite int8 specification, CMSIS-NN)."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from math import floor, frexp, isfinite
 
 import numpy as np
@@ -9,6 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from toolchain.ir.tensor import Quant
 
 INT8_MIN, INT8_MAX = -128, 127
+
+
+class Rounding(StrEnum):
+    """How often a product is rounded when it is requantised; TensorFlow Lite knows both ways."""
+
+    DOUBLE = "double"
+    """To 31 fractional bits less, and again by the right shift: CMSIS-NN's default."""
+    SINGLE = "single"
+    """Once: TFLITE_SINGLE_ROUNDING, CMSIS_NN_USE_SINGLE_ROUNDING, nearly ONNX Runtime."""
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
@@ -57,16 +67,23 @@ def rounding_right_shift(value: NDArray[np.int64], shift: ArrayLike) -> NDArray[
 
 
 def requantize(
-    value: NDArray[np.int64], multiplier: ArrayLike, shift: ArrayLike
+    value: NDArray[np.int64], multiplier: ArrayLike, shift: ArrayLike, rounding: Rounding
 ) -> NDArray[np.int64]:
-    """CMSIS-NN's default double rounding: left shift, doubling high multiply, right shift.
+    """value * multiplier * 2**(shift - 31), as an integer.
+
+    DOUBLE: left shift, doubling high multiply (halves up), right shift (halves away from zero).
+    SINGLE: the product is rounded once, halves up. Without a right shift both are the same.
 
     Args:
         value: int32 accumulators held as int64.
         multiplier: Q31 mantissas, broadcast against value.
-        shift: Left shifts (negative: right), broadcast against value.
+        shift: Left shifts (negative: right), -31 to 30, broadcast against value.
+        rounding: How often to round.
     """
     shift = np.asarray(shift, np.int64)
+    if rounding is Rounding.SINGLE:
+        product = np.asarray(value, np.int64) * np.asarray(multiplier, np.int64)
+        return np.asarray((product + (np.int64(1) << (30 - shift))) >> (31 - shift), np.int64)
     left, right = np.maximum(shift, 0), np.maximum(-shift, 0)
     return rounding_right_shift(doubling_high_multiply(value << left, multiplier), right)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
+from toolchain.ir.fixedpoint import Rounding
 from toolchain.ir.op import Array, Op
 from toolchain.ir.tensor import Origin, TensorType
 
@@ -35,6 +36,11 @@ class Graph:
     outputs: tuple[str, ...]
     origins: Mapping[str, Origin] = field(default_factory=dict)
     _tables: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def rounding(self) -> Rounding:
+        """How all operators requantise."""
+        return self.ops[0].rounding if self.ops else Rounding.DOUBLE
 
     def producers(self) -> Mapping[str, Op]:
         """Operator that writes each tensor."""

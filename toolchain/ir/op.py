@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolchain.board import Isa
+from toolchain.ir.fixedpoint import Rounding
 from toolchain.ir.node import Unsupported
 from toolchain.ir.tensor import Quant, TensorType
 
@@ -237,6 +238,7 @@ class Op(ABC):
         name: Name of the ONNX node it comes from, for messages and reports.
         inputs: Tensors read.
         outputs: Tensors written.
+        rounding: How its integer form requantises; the same for all operators of a graph.
     """
 
     registry: ClassVar[dict[str, type[Op]]] = {}
@@ -249,6 +251,7 @@ class Op(ABC):
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    rounding: Rounding = field(default=Rounding.DOUBLE, kw_only=True)
 
     @property
     def x(self) -> str:

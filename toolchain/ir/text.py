@@ -2,11 +2,12 @@
 
 from dataclasses import fields
 
+from toolchain.ir.fixedpoint import Rounding
 from toolchain.ir.graph import Graph
 from toolchain.ir.op import Op
 from toolchain.ir.tensor import TensorType
 
-_COMMON = {"name", "inputs", "outputs"}
+_COMMON = {"name", "inputs", "outputs", "rounding"}
 
 
 def _type(kind: TensorType) -> str:
@@ -26,7 +27,8 @@ def _attributes(op: Op) -> str:
 
 def graph_text(graph: Graph) -> str:
     """One line per tensor declaration and operator, in execution order."""
-    lines = [f"graph {graph.name}"]
+    once = ", single rounding" if graph.rounding is Rounding.SINGLE else ""
+    lines = [f"graph {graph.name}{once}"]
     lines += [f"  input {x}: {_type(graph.types[x])}" for x in graph.inputs]
     for op in graph.ops:
         lines.append(f"  {type(op).__name__}{_attributes(op)} <- {', '.join(op.inputs)}")

@@ -20,7 +20,8 @@ def verify(graph: Graph, stage: Stage = Stage.FLOAT) -> Graph:
     1. Every operand is an input, a constant, or written by an earlier operator.
     2. No tensor is written twice; every graph output is defined.
     3. Every declared shape is what the operator infers.
-    4. QUANTIZED: every activation is int8 with scale > 0 and a zero point in int8's range.
+    4. QUANTIZED: every activation is int8 with scale > 0 and a zero point in int8's range; all
+       operators round alike.
     """
     known = {*graph.inputs, *graph.constants}
     for op in graph.ops:
@@ -39,6 +40,9 @@ def verify(graph: Graph, stage: Stage = Stage.FLOAT) -> Graph:
     if stage is Stage.QUANTIZED:
         for name in (*graph.inputs, *(y for op in graph.ops for y in op.outputs)):
             _verify_activation(graph, name)
+        for op in graph.ops:
+            if op.rounding is not graph.rounding:
+                raise InternalError("verify", op.name, f"it rounds {op.rounding}, others do not")
     return graph
 
 

@@ -50,7 +50,7 @@ class LayerOp(Op):
         x_zero, y = types[self.x].q.zero_point, types[self.y].q
         total = self.sums(x.astype(np.int16) - x_zero, w).astype(np.int64) + bias
         multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
-        scaled = requantize(total, multipliers, shifts) + y.zero_point
+        scaled = requantize(total, multipliers, shifts, self.rounding) + y.zero_point
         return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
 
     def output_floor(self, types: Types, constants: Constants) -> float:

@@ -68,8 +68,9 @@ def simulate_sum(
     total = np.zeros((), np.int64)
     for name, code, factor, sign in zip(op.inputs, codes, p.terms, signs, strict=True):
         centred = code.astype(np.int64) - types[name].q.zero_point
-        total = total + sign * requantize(centred << LEFT_SHIFT, *factor)
-    return saturate(requantize(total, *p.result) + types[op.y].q.zero_point, *clamp)
+        total = total + sign * requantize(centred << LEFT_SHIFT, *factor, op.rounding)
+    scaled = requantize(total, *p.result, op.rounding)
+    return saturate(scaled + types[op.y].q.zero_point, *clamp)
 
 
 def sum_arguments(op: Op, types: Types, low: float | None, high: float | None) -> Mapping[str, Any]:

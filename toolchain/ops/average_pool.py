@@ -135,8 +135,8 @@ class AveragePool(Op):
         sums = np.asarray(sum(taps for _, _, taps in self.window.taps(centred, 0)))
         multipliers, shifts = self._requantisation(types)
         index = counts - 1 if len(multipliers) > 1 else np.zeros_like(counts)
-        scaled = requantize(sums, multipliers[index], shifts[index]) + quant.zero_point
-        return (saturate(scaled, low, high),)
+        scaled = requantize(sums, multipliers[index], shifts[index], self.rounding)
+        return (saturate(scaled + quant.zero_point, low, high),)
 
     def output_floor(self, types: Types, constants: Constants) -> float:  # noqa: ARG002
         """Smallest output scale whose sums, shifted left, stay in int32."""

@@ -155,7 +155,7 @@ class MatMul(Op):
         total = self._product(a, b).astype(np.int64)
         if len(codes) > 2:
             total = total + codes[2]
-        scaled = requantize(total, *self._multiplier(types)) + y.zero_point
+        scaled = requantize(total, *self._multiplier(types), self.rounding) + y.zero_point
         return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
 
     def _multiplier(self, types: Types) -> tuple[int, int]:

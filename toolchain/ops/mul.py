@@ -82,7 +82,7 @@ class Mul(Op):
             for n, code in zip(self.inputs, codes, strict=True)
         )
         y = types[self.y].q
-        scaled = requantize(a * b, *self._multiplier(types)) + y.zero_point
+        scaled = requantize(a * b, *self._multiplier(types), self.rounding) + y.zero_point
         return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
 
     def output_floor(self, types: Types, constants: Constants) -> float:

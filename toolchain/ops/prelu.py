@@ -66,7 +66,11 @@ class PRelu(Op):
             for n, code in zip(self.inputs, codes, strict=True)
         )
         positive, negative = self._factors(types)
-        scaled = np.where(x >= 0, requantize(x, *positive), requantize(x * slope, *negative))
+        scaled = np.where(
+            x >= 0,
+            requantize(x, *positive, self.rounding),
+            requantize(x * slope, *negative, self.rounding),
+        )
         return (saturate(scaled + types[self.y].q.zero_point),)
 
     def output_floor(self, types: Types, constants: Constants) -> float:

@@ -92,7 +92,8 @@ class ReduceSum(Op):
         total = np.asarray(_terms(self.kind, centred).sum(axis=self.axes, keepdims=True))
         if self.kind == "l2":
             total = _roots(total << _ROOT_SHIFT)
-        scaled = requantize(total, *quantize_multiplier(self._unit(types) / y.scale))
+        factor = quantize_multiplier(self._unit(types) / y.scale)
+        scaled = requantize(total, *factor, self.rounding)
         return (saturate(scaled + y.zero_point, *activation_codes(y, self.low, self.high)),)
 
     def _unit(self, types: Types) -> float:

@@ -71,6 +71,7 @@ def firmware_of(code: ModelCode) -> FirmwareModel:
         tuple(LayerInfo(names[layer.op.y], layer.outputs) for layer in code.layers),
         code.plan.arena_bytes,
         code.sources,
+        code.single_rounding,
     )
 
 

@@ -88,9 +88,9 @@ class _Pruner:
         rows = np.moveaxis(w, op.channel_axis, 0).reshape(len(bias), -1)
         multipliers, shifts = quantize_multipliers(layer_multipliers(op, self.graph.types))
         quant = self.graph.types[op.y].q
-        codes = requantize(bias.astype(np.int64), multipliers, shifts) + quant.zero_point
+        codes = requantize(bias.astype(np.int64), multipliers, shifts, op.rounding)
         return np.asarray(~rows.any(axis=1)), saturate(
-            codes, *activation_codes(quant, op.low, op.high)
+            codes + quant.zero_point, *activation_codes(quant, op.low, op.high)
         )
 
     def _absorb(self, op: Layer, mask: Mask, codes: Array) -> None:

@@ -14,6 +14,7 @@ from toolchain.ir import (
     Graph,
     Op,
     Quant,
+    Rounding,
     SameAs,
     Stage,
     TensorType,
@@ -44,7 +45,9 @@ def calibrated_tensors(graph: Graph) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_origin(graph, name) for name in names))
 
 
-def quantize(graph: Graph, ranges: Mapping[str, Range]) -> Quantized:
+def quantize(
+    graph: Graph, ranges: Mapping[str, Range], rounding: Rounding = Rounding.DOUBLE
+) -> Quantized:
     """Turn a float graph into the same graph on int8 codes.
 
     1. Concat: an input nobody else reads takes the output's scale at its source; any other input
@@ -56,6 +59,7 @@ def quantize(graph: Graph, ranges: Mapping[str, Range]) -> Quantized:
     Args:
         graph: Float graph after the passes.
         ranges: Range of every tensor of calibrated_tensors(graph), by ONNX name.
+        rounding: How the operators requantise.
     """
     graph, tied, warnings = _unify_concats(graph, ranges)
     types, raised = _assign(graph, ranges, tied, {})
@@ -66,7 +70,7 @@ def quantize(graph: Graph, ranges: Mapping[str, Range]) -> Quantized:
     ops: list[Op] = []
     constants: dict[str, np.ndarray] = {}
     for op in graph.ops:
-        lowered = op.lower(types, graph.constants)
+        lowered = replace(op, rounding=rounding).lower(types, graph.constants)
         ops.append(lowered.op)
         warnings += lowered.warnings
         for name, (value, kind) in lowered.constants.items():

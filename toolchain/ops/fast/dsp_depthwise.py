@@ -14,6 +14,7 @@ from toolchain.ops.fast.epilogue import (
     folded_bias,
     interleaved,
     requantisation,
+    rounds_once,
 )
 from toolchain.ops.fast.narrow import EXTENT, STEP, narrow
 
@@ -177,7 +178,7 @@ def forms_of(site: Site) -> Forms | None:
     shift = np.where(nothing, SHORT_SHIFT - 1, shift)
     if shift.min() < -7 or np.any(largest << (1 + np.maximum(-shift, 0)) >= 2**31):
         return None
-    rectified = clamp_of(site)[0] == site.quant(site.op.y).zero_point
+    rectified = rounds_once(site) or clamp_of(site)[0] == site.quant(site.op.y).zero_point
     scale = np.clip(SHORT_SHIFT - shift, 0, 8)
     upwards = (scale >= 1) & (scale <= 7) & (largest << (1 + scale) < 2**31)
     rectified = rectified and float(upwards.mean()) >= 0.5

@@ -11,7 +11,7 @@ from toolchain.board import Isa
 from toolchain.ir import Kernel, Site, in_place
 from toolchain.ir.fixedpoint import quantize_multiplier
 from toolchain.ir.op import always
-from toolchain.ops.fast.epilogue import clamp_of
+from toolchain.ops.fast.epilogue import clamp_of, rounds_once
 from toolchain.ops.fast.narrow import narrow
 
 EVERY_CORE = frozenset({Isa.BASELINE, Isa.SCALAR, Isa.DSP, Isa.MVE})
@@ -129,6 +129,8 @@ def _product_form(site: Site) -> ProductForm | None:
     shift = PRODUCT_SHIFT - 1 - left
     if site.shape(site.op.x) != site.shape(site.op.inputs[1]) or not 13 <= shift <= 22:
         return None
+    if rounds_once(site):
+        return ProductForm(multiplier, (1 << (shift - 1)) + (y.zero_point << shift), shift, 0)
     right = -left
     constant = (1 << (PRODUCT_SHIFT - 2)) + (y.zero_point << shift)
     constant += 1 << (shift - 1) if right > 0 else 0

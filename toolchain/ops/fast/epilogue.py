@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.ir import Array, Site
+from toolchain.ir import Array, Rounding, Site
 from toolchain.ir.fixedpoint import activation_codes, quantize_multipliers
 from toolchain.ops._weights import layer_multipliers
 
@@ -47,6 +47,11 @@ def clamp_of(site: Site) -> tuple[int, int]:
     return activation_codes(site.quant(site.op.y), site.op.low, site.op.high)
 
 
+def rounds_once(site: Site) -> bool:
+    """Products are rounded by the right shift alone."""
+    return bool(site.op.rounding is Rounding.SINGLE)
+
+
 @dataclass(frozen=True, slots=True)
 class ShortForm:
     """Requantisation per channel in few instructions.
@@ -56,11 +61,15 @@ class ShortForm:
     The second step (halves go away from zero) may be left out where the clamp's low end is the
     zero point, as after ReLU: h < 0 gives the zero point either way. At shift 0 it must be.
 
+    Rounded once it is h = (2 acc * multiplier) >> 32; y = (h + constant) >> shift; the clamp. The
+    floor of a floor is the floor of the whole; shift 0 would leave no half to add.
+
     Args:
         multiplier: int32 [O], Q31.
         constant: int32 [O], (1 << shift - 1) + (zero point << shift).
         shift: int32 [O], right shifts, 0 to LARGEST_SHIFT.
-        rectified: The clamp's low end is the zero point.
+        rectified: There is no second step: the clamp's low end is the zero point, or products are
+            rounded once.
     """
 
     multiplier: NDArray[np.int32]
@@ -92,7 +101,9 @@ def short_form(site: Site) -> ShortForm | None:
     shift = np.where(nothing, 1, shift)
     zero = site.quant(site.op.y).zero_point
     rectified = clamp_of(site)[0] == zero
-    if shift.min() < (0 if rectified else 1) or shift.max() > LARGEST_SHIFT:
+    least = 0 if rectified and not rounds_once(site) else 1
+    rectified = rectified or rounds_once(site)
+    if shift.min() < least or shift.max() > LARGEST_SHIFT:
         return None
     half = np.where(shift > 0, np.int64(1) << np.maximum(shift - 1, 0), 0)
     constant = half + (np.int64(zero) << shift)

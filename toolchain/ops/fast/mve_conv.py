@@ -15,6 +15,7 @@ from toolchain.ops.fast.epilogue import (
     clamp_of,
     folded_bias,
     requantisation,
+    rounds_once,
     rows_of,
 )
 
@@ -48,9 +49,13 @@ class Form(IntEnum):
     """Forms of requantisation, as glue_mve.h numbers them."""
 
     RECTIFIED = 0
-    """Right shifts only, no clamp inside int8, the output's zero point is -128."""
+    """Right shifts only, no clamp inside int8; halves go up: the output's zero point is -128.
+
+    Or products are rounded once; then no shift is 0, but where the multiplier is.
+    """
     SIGNED = 1
-    """The same with any zero point and no shift of 0, but where the multiplier is 0."""
+    """The same with any zero point and two roundings; no shift is 0, but where the multiplier is.
+    """
     GENERAL = 2
 
 
@@ -60,6 +65,8 @@ def form_of(site: Site) -> Form:
     most_left = int(np.where(multipliers == 0, -1, left).max())
     if clamp_of(site) != (-128, 127) or most_left > 0:
         return Form.GENERAL
+    if rounds_once(site):
+        return Form.RECTIFIED if most_left < 0 else Form.GENERAL
     if site.quant(site.op.y).zero_point == -128:
         return Form.RECTIFIED
     return Form.SIGNED if most_left < 0 else Form.GENERAL
@@ -80,9 +87,10 @@ def stream(site: Site, group: int, order: tuple[int, ...]) -> NDArray[np.int32]:
     padded[:, : rows.shape[1]] = rows
     weights = padded.reshape(-1, steps, STEP)[channel].transpose(0, 2, 1, 3)
     multipliers, left = requantisation(site)
-    tables = [multipliers, np.minimum(left, 0)]
+    right = np.minimum(left, -1 if rounds_once(site) else 0)
+    tables = [multipliers, right]
     if form_of(site) is Form.GENERAL:
-        tables.insert(0, np.maximum(left, 0))
+        tables.insert(0, left - right)
     ordered = channel[:, order]
     parts = [
         folded_bias(site)[channel].astype("<i4"),
@@ -185,7 +193,7 @@ def rows_in_place(site: Site) -> bool:
 def few_channels_in_place(site: Site) -> bool:
     """As glue_pointwise_mve, but at most 16, or 32 input channels, and 4 rows or more in a line.
 
-    The output's zero point is -128; no clamp inside int8, right shifts only.
+    The output's zero point is -128 or rounding single; no clamp inside int8, right shifts only.
     """
     if not rows_in_place(site) or steps_of(site) > _FEW_STEPS:
         return False
@@ -264,7 +272,7 @@ def _outputs(site: Site) -> int:
 def few_taps(site: Site) -> bool:
     """At most 32 taps times input channels, at most 16 output channels, 4 positions or more.
 
-    The output's zero point is -128; no clamp inside int8, right shifts only.
+    The output's zero point is -128 or rounding single; no clamp inside int8, right shifts only.
     """
     return (
         fits(site)

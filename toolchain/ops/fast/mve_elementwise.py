@@ -6,6 +6,7 @@ from typing import Any
 
 from toolchain.board import Isa
 from toolchain.ir import Kernel, Site, in_place
+from toolchain.ops.fast.epilogue import rounds_once
 
 _MVE = frozenset({Isa.MVE})
 _HALF = (1 << 30, 0)
@@ -39,22 +40,27 @@ def _operand_b(site: Site) -> int:
 
 
 def _clamped(site: Site) -> bool:
-    """Operands in rows; the sum is not shifted left."""
-    return _in_rows(site) and site.op.arguments(site.types)["result"][1] <= 0
+    """Operands in rows; the sum is not shifted left, and shifted right where it is rounded once."""
+    most = -1 if rounds_once(site) else 0
+    return _in_rows(site) and site.op.arguments(site.types)["result"][1] <= most
 
 
 def _rectified(site: Site) -> bool:
-    """As clamped, and the output has all codes, the zero point first unless nothing is shifted."""
+    """As clamped, and the output has all codes.
+
+    Where the shift rounds a second time, the zero point comes first.
+    """
     arguments = site.op.arguments(site.types)
     first = site.quant(site.op.y).zero_point == -128 or arguments["result"][1] == 0
-    return _clamped(site) and first and arguments["clamp"] == (-128, 127)
+    return _clamped(site) and (first or rounds_once(site)) and arguments["clamp"] == (-128, 127)
 
 
 def _short(site: Site) -> bool:
-    """As rectified, and the operand of the smaller scale has the zero point first."""
+    """As rectified; likewise for the zero point of the operand of the smaller scale."""
     b = _operand_b(site)
     shift = site.op.arguments(site.types)[("first", "second")[b]][1]
-    return _rectified(site) and (site.quant(site.op.inputs[b]).zero_point == -128 or shift == 0)
+    first = site.quant(site.op.inputs[b]).zero_point == -128 or shift == 0
+    return _rectified(site) and (first or rounds_once(site))
 
 
 def _add_facts(site: Site) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from toolchain.ir import Array, Site
-from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation
+from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation, rounds_once
 
 _CHANNELS = 16
 """Of a strip."""
@@ -169,7 +169,9 @@ def scratch(site: Site, form: Form) -> int:
 def _general(site: Site) -> bool:
     """Some channel needs more than the short records can say."""
     low, high = clamp_of(site)
-    _, left = requantisation(site)
+    multipliers, left = requantisation(site)
+    if rounds_once(site):
+        return (low, high) != (-128, 127) or bool(((left >= 0) & (multipliers != 0)).any())
     away = site.quant(site.op.y).zero_point != low and bool((left < 0).any())
     return (low, high) != (-128, 127) or away or bool((left > 0).any())
 
@@ -209,8 +211,9 @@ def pack(site: Site, form: Form) -> Mapping[str, Array]:
     windows = _windows(site, form)
     weights = windows.reshape(len(windows), -1).view(np.dtype("<i4"))
     multiplier, left = requantisation(site)
-    columns = [folded_bias(site), multiplier, np.minimum(left, 0)]
+    right = np.minimum(left, -1 if rounds_once(site) else 0)
+    columns = [folded_bias(site), multiplier, right]
     if _general(site):
-        columns += [np.maximum(left, 0), left < 0]
+        columns += [left - right, left < 0]
     numbers = np.stack([np.asarray(c).astype(np.int32) for c in columns], axis=1)
     return {"stream": np.concatenate([weights, numbers], axis=1).astype(np.int32)}

@@ -14,9 +14,11 @@ from toolchain.ops.fast.epilogue import (
     accumulator_range,
     clamp_of,
     requantisation,
+    rounds_once,
     short_form,
 )
 
+RECTIFIED, SIGNED = "GLUE_SCALAR_RECTIFIED", "GLUE_SCALAR_SIGNED"
 GENERAL = "GLUE_SCALAR_GENERAL"
 _RECTIFIED_SUMS, _SIGNED_SUMS = 2**24, 2**23
 """Bounds of sums that 32-bit products can requantise."""
@@ -40,8 +42,9 @@ class ScalarEpilogue:
 def epilogue_of(site: Site) -> ScalarEpilogue:
     """The epilogue with the fewest instructions that is exact for every channel.
 
-    Both roundings of the short form are one floor: floor((floor(p / 2^31) + c) / 2^e) is
-    floor((p + c * 2^31) / 2^(31 + e)) for integers.
+    Floors of the short form are one floor: floor((floor(p / 2^31) + c) / 2^e) is
+    floor((p + c * 2^31) / 2^(31 + e)) for integers. The first rounding, if there is one, adds 2^30
+    to p.
     """
     form = short_form(site)
     if form is None or clamp_of(site) != (INT8_MIN, INT8_MAX) or form.shift.min() < 1:
@@ -50,11 +53,17 @@ def epilogue_of(site: Site) -> ScalarEpilogue:
         return _split(site, form)
     constant, shift = form.constant.astype(np.int64), form.shift
     if form.rectified:
-        total, shift = (np.int64(1) << 30) + (constant << 31), shift - 1
+        total, shift = (_first_half(site) << 30) + (constant << 31), shift - 1
     else:
         total = (np.int64(1) << 31) + (constant << 32)
     halves = np.ascontiguousarray(total).astype("<i8").view("<i4").reshape(-1, 2)
-    return _epilogue(_name(form), form.multiplier, halves[:, 0], halves[:, 1], shift)
+    name = RECTIFIED if form.rectified else SIGNED
+    return _epilogue(name, form.multiplier, halves[:, 0], halves[:, 1], shift)
+
+
+def _first_half(site: Site) -> np.int64:
+    """Halves of 2^31 that the first rounding adds."""
+    return np.int64(0 if rounds_once(site) else 1)
 
 
 def _general(site: Site) -> ScalarEpilogue:
@@ -66,23 +75,18 @@ def _split(site: Site, form: ShortForm) -> ScalarEpilogue:
     """For 32-bit products: the multiplier in halves."""
     low, high = accumulator_range(site)
     multiplier, shift = form.multiplier.astype(np.int64), form.shift.astype(np.int64)
-    if form.rectified and int(high.max()) < _RECTIFIED_SUMS:
+    rectified = site.quant(site.op.y).zero_point == INT8_MIN
+    if rectified and int(high.max()) < _RECTIFIED_SUMS:
         # above the limit (sum * multiplier + constant * 2^15) >> (31 + shift) is more than 255
-        constant = (np.int64(1) << 15) + (np.int64(1) << (15 + shift))
+        constant = (_first_half(site) << 15) + (np.int64(1) << (15 + shift))
         limit = ((np.int64(1) << (39 + shift)) - 1 - (constant << 15)) // np.maximum(multiplier, 1)
         direct = shift <= _DIRECT_SHIFT
         constant = np.where(direct, constant, form.constant)
-        return _epilogue(
-            _name(form), multiplier, np.minimum(limit, 2**31 - 1), constant, shift + 16
-        )
-    if not form.rectified and max(int(high.max()), -int(low.min())) < _SIGNED_SUMS:
+        return _epilogue(RECTIFIED, multiplier, np.minimum(limit, 2**31 - 1), constant, shift + 16)
+    if not rectified and max(int(high.max()), -int(low.min())) < _SIGNED_SUMS:
         half = np.int64(1) << (shift - 1)
-        return _epilogue(_name(form), multiplier >> 16, multiplier & 0xFFFF, half, shift)
+        return _epilogue(SIGNED, multiplier >> 16, multiplier & 0xFFFF, half, shift)
     return _general(site)
-
-
-def _name(form: ShortForm) -> str:
-    return "GLUE_SCALAR_RECTIFIED" if form.rectified else "GLUE_SCALAR_SIGNED"
 
 
 def _epilogue(name: str, *columns: NDArray[np.signedinteger[Any]]) -> ScalarEpilogue:
