@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolchain.check.compare import Gates
-from toolchain.ir import Family
+from toolchain.ir import Family, Rounding
 from toolchain.quant.calibrate import Method
 from toolchain.select import Optimize
 
@@ -37,6 +37,7 @@ class ConvertOptions:
         force: Replace an earlier project.
         prune: Remove channels that are dead after quantisation.
         optimize: What kernels are chosen and compiled for: speed or size.
+        rounding: How integers are requantised; None: as the model's quantiser does (rounding_for).
     """
 
     method: Method = "minmax"
@@ -54,6 +55,7 @@ class ConvertOptions:
     force: bool = False
     prune: bool = True
     optimize: Optimize = Optimize.SPEED
+    rounding: Rounding | None = None
 
     @property
     def family(self) -> Family:

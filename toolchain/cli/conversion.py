@@ -50,6 +50,7 @@ class Conversion(Quantisation):
     kernels: option.KERNELS = None
     cmsis_nn_dir: option.ARM = None
     optimize: option.OPTIMIZE = Optimize.SPEED
+    rounding: option.ROUNDING = option.RoundingRule.AUTO
     stack: option.STACK = 2048
     keep_inputs: option.KEEP = False
     no_prune: option.NO_PRUNE = False
@@ -68,6 +69,7 @@ class Conversion(Quantisation):
             force=self.force,
             prune=not self.no_prune,
             optimize=self.optimize,
+            rounding=self.rounding.rounding,
         )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolchain.ir import Family
+from toolchain.ir import Family, Rounding
 from toolchain.select import Optimize
 
 MODEL = Annotated[Path, typer.Argument(help="ONNX file.", show_default=False)]
@@ -83,6 +83,19 @@ class Calibration(StrEnum):
     ENTROPY = "entropy"
 
 
+class RoundingRule(StrEnum):
+    """How often products are rounded."""
+
+    AUTO = "auto"
+    SINGLE = "single"
+    DOUBLE = "double"
+
+    @property
+    def rounding(self) -> Rounding | None:
+        """The rounding; None where the model decides."""
+        return None if self is RoundingRule.AUTO else Rounding(self.value)
+
+
 class Engine(StrEnum):
     """Which emulator runs the firmware."""
 
@@ -94,4 +107,11 @@ class Engine(StrEnum):
 
 
 METHOD = Annotated[Calibration, typer.Option("--calibration", help="How ranges are chosen.")]
+ROUNDING = Annotated[
+    RoundingRule,
+    typer.Option(
+        "--rounding",
+        help="Roundings per requantised product: CMSIS-NN's two, ONNX's one, or as quantised.",
+    ),
+]
 EMULATOR = Annotated[Engine, typer.Option("--emulator", help="Which engine runs the firmware.")]

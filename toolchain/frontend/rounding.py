@@ -12,10 +12,10 @@ _QUANTISERS = {"onnx.quantize": "ONNX Runtime's quantiser", "pytorch": "PyTorch'
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A rounding, and why it was chosen, as a clause."""
+    """A rounding, and sentences on why it was chosen."""
 
     rounding: Rounding
-    reason: str
+    notes: tuple[str, ...] = ()
 
 
 def rounding_for(model: ModelProto, wanted: Rounding | None = None) -> Chosen:
@@ -24,7 +24,7 @@ def rounding_for(model: ModelProto, wanted: Rounding | None = None) -> Chosen:
     1. A quantised model from a tool that follows ONNX, whose QuantizeLinear rounds the exact value
        once, is rounded once. Those tools are known by the producer's name in the file.
     2. Every other quantised model is rounded twice: converted TensorFlow Lite models (tf2onnx),
-       whose reference kernels do that, and unknown producers.
+       whose reference kernels do that, and those of unknown producers.
     3. A float model is rounded twice, as CMSIS-NN does by default: its scales follow from
        calibration and suit either way.
 
@@ -33,12 +33,20 @@ def rounding_for(model: ModelProto, wanted: Rounding | None = None) -> Chosen:
         wanted: What the user asked for; None for the rule.
     """
     if wanted is not None:
-        return Chosen(wanted, "as asked for")
+        return Chosen(wanted)
     if not any(node.op_type == "QuantizeLinear" for node in model.graph.node):
-        return Chosen(Rounding.DOUBLE, "CMSIS-NN's default")
+        return Chosen(Rounding.DOUBLE)
     maker = _QUANTISERS.get(model.producer_name)
     if maker is not None:
-        return Chosen(Rounding.SINGLE, f"quantised by {maker}")
+        return Chosen(
+            Rounding.SINGLE,
+            (f"products are rounded once, as for ONNX Runtime: {maker} made the scales",),
+        )
     return Chosen(
-        Rounding.DOUBLE, f"CMSIS-NN's default; producer {model.producer_name or 'unknown'}"
+        Rounding.DOUBLE,
+        (
+            "products are rounded twice, as by TensorFlow Lite and CMSIS-NN "
+            f"(producer: {model.producer_name or 'unknown'}); "
+            "--rounding single follows ONNX Runtime",
+        ),
     )

@@ -17,6 +17,7 @@ from toolchain.emit import identifier, write_code, write_firmware, write_model
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
+from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Stage, Target, verify
@@ -75,6 +76,7 @@ def convert(
                 calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
             )
         target = Target(board.isa, options.family)
+        chosen = rounding_for(model, options.rounding)
         planned = _integers(graph, model, samples, target, options, progress)
         require_fit(planned.graph, planned.plan, board, options.stack_bytes)
         if options.gates is not None:
@@ -94,8 +96,14 @@ def convert(
             options.stack_bytes,
             options.shapes,
             options.pixel_scale,
-            (*imported.notes, *(samples.warnings if samples else ()), *planned.notes),
+            (
+                *imported.notes,
+                *chosen.notes,
+                *(samples.warnings if samples else ()),
+                *planned.notes,
+            ),
             planned.warnings,
+            chosen.rounding,
         )
         write_model(aside, code, source.facts())
         write_firmware(
@@ -146,7 +154,7 @@ def quantise(
         graph: The float graph after the passes.
         model: The original model.
         samples: Calibration data.
-        options: How ranges are chosen.
+        options: How ranges and the rounding are chosen.
         progress: Told about the calibration.
 
     Raises:
@@ -167,7 +175,7 @@ def quantise(
             options.percentile,
             lambda done, total: progress("calibrate", done, total),
         )
-    return quantize(graph, ranges)
+    return quantize(graph, ranges, rounding_for(model, options.rounding).rounding)
 
 
 def _integers(

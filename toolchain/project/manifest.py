@@ -70,4 +70,5 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     shapes: dict[str, tuple[int, ...]] = {}
     pixel_scale: float = 1.0
+    rounding: str = "double"
     files: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from onnx import ModelProto
 
 from toolchain.board import Board
 from toolchain.emit import FirmwareModel, LayerInfo, ModelCode, Port
-from toolchain.ir import Array, Graph
+from toolchain.ir import Array, Graph, Rounding
 from toolchain.ir.serialize import save_graph
 from toolchain.ir.text import graph_text
 from toolchain.project.folder import MANIFEST, MODEL
@@ -37,6 +37,7 @@ class Source:
         pixel_scale: Real value of one step of 8-bit pixel data.
         notes: What was assumed.
         warnings: What the user should know of the quantisation.
+        rounding: How integers are requantised.
     """
 
     model: str
@@ -51,6 +52,7 @@ class Source:
     pixel_scale: float
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    rounding: Rounding = Rounding.DOUBLE
 
     def facts(self) -> dict[str, str]:
         """Lines for the head of generated files."""
@@ -58,6 +60,7 @@ class Source:
             "model": f"{self.model}, sha256 {self.sha256}",
             "board": f"{self.board.name} ({self.board.description})",
             "tool": f"onnx2mcu {self.tool}",
+            "rounding": self.rounding.value,
         }
 
 
@@ -134,6 +137,7 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
         warnings=source.warnings,
         shapes=dict(source.shapes),
         pixel_scale=source.pixel_scale,
+        rounding=source.rounding.value,
     )
 
 

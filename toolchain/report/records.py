@@ -47,6 +47,7 @@ def convert_record(project: Path, manifest: Manifest) -> Record:
         "arena_optimal": manifest.arena_optimal,
         "weights_bytes": manifest.weights_bytes,
         "macs": manifest.macs,
+        "rounding": manifest.rounding,
         "layers": [
             {
                 "name": layer.name,
