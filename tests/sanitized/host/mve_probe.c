@@ -147,6 +147,7 @@ static void words(const operands *o)
     SHOW(uint32x4_t, vaddq_n_u32(u, (uint32_t)s));
     SHOW(int32x4_t, vqaddq_n_s32(a, s));
     SHOW(int32x4_t, vandq_s32(a, b));
+    SHOW(int32x4_t, vsubq_s32(a, b));
     SHOW(int32x4_t, vmaxq_s32(a, b));
     SHOW(int32x4_t, vminq_s32(a, b));
     SHOW(int32x4_t, vmlaq_n_s32(a, b, s));
@@ -154,10 +155,12 @@ static void words(const operands *o)
     SHOW(uint32x4_t, vmulhq_u32(u, vreinterpretq_u32_s32(b)));
     SHOW(int32x4_t, vqrdmulhq_s32(a, b));
     SHOW(int32x4_t, vqrdmulhq_n_s32(a, s));
+    SHOW(int32x4_t, vqdmulhq_s32(a, b));
+    SHOW(int32x4_t, vqdmulhq_n_s32(a, s));
     SHOW(int32x4_t, vshlq_s32(a, n));
     SHOW(int32x4_t, vqshlq_s32(a, n));
     SHOW(int32x4_t, vrshlq_s32(a, n));
-    SHOW(int32x4_t, vshlq_r_s32(a, o->shifts[0]));
+    SHOW(int32x4_t, vqshlq_r_s32(a, o->shifts[0]));
     SHOW(int32x4_t, vrshlq_n_s32(a, o->shifts[1]));
     SHOW(int32x4_t, vshrq_n_s32(a, 31));
     SHOW(int32x4_t, vdupq_n_s32(s));
