@@ -22,7 +22,7 @@ from tests.fast import (
 from tests.firmware.test_operators import _joined, _prefixed
 from tests.firmware.test_overlap import Case
 from toolchain.board import Isa
-from toolchain.ir import Array, Example, Family, Graph, Kernel, Op, Site, Target
+from toolchain.ir import Array, Example, Family, Graph, Kernel, Op, Rounding, Site, Target
 from toolchain.ops._examples import size
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._windows import Window
@@ -86,20 +86,22 @@ class Way:
         operator: Name in the registry.
         kernel: One of its kernels.
         target: What it is compiled for.
+        rounding: How its layers are requantised.
     """
 
     operator: str
     kernel: Kernel
     target: Target
+    rounding: Rounding = Rounding.DOUBLE
 
     def __str__(self) -> str:
         return f"{self.operator}-{self.kernel.name}-{self.target.isa}-{self.target.family}"
 
 
-def ways(target: Target) -> list[Way]:
+def ways(target: Target, rounding: Rounding = Rounding.DOUBLE) -> list[Way]:
     """Every kernel of the target's family, whether or not it serves anything there."""
     return [
-        Way(name, kernel, target)
+        Way(name, kernel, target, rounding)
         for name in sorted(Op.registry)
         for kernel in Op.registry[name].kernels
         if _belongs(kernel, target)
@@ -152,6 +154,14 @@ def _with_equal_scales(graph: Graph) -> Graph:
     return replace(graph, types={**graph.types, y: kind})
 
 
+@cache
+def _rounded(operator: str, seed: int, rounding: Rounding) -> Layer:
+    """The same layer in one of the roundings."""
+    layer = _drawn(operator, seed)
+    ops = tuple(replace(op, rounding=rounding) for op in layer.graph.ops)
+    return replace(layer, graph=replace(layer.graph, ops=ops))
+
+
 def layers(way: Way, number: int, first: int = 0) -> list[Layer]:
     """Different layers that the kernel serves; none where it serves nothing on this target.
 
@@ -163,7 +173,7 @@ def layers(way: Way, number: int, first: int = 0) -> list[Layer]:
     found: list[Layer] = []
     limit = max(DRAWS_PER_LAYER * number, FEWEST_DRAWS)
     for seed in range(first, first + limit):
-        layer = _drawn(way.operator, seed)
+        layer = _rounded(way.operator, seed, way.rounding)
         if len(found) == number:
             break
         if _serves(way, layer.graph):

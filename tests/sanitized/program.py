@@ -123,8 +123,9 @@ def build_program(
     (folder / "layers.c").write_text(_layers(code))
     path = folder / "program"
     own = [folder / name for name in ("model.c", "model_weights.c", "layers.c")]
-    linked = [*own, objects.runner(), *objects.build(code.sources, flags)]
-    compile_c(["-DONNX2MCU_HARNESS", f"-I{folder}", *map(str, linked), "-o", str(path)])
+    rounding = ["-DGLUE_SINGLE_ROUNDING=1"] if code.single_rounding else []
+    linked = [*own, objects.runner(), *objects.build(code.sources, [*flags, *rounding])]
+    compile_c(["-DONNX2MCU_HARNESS", *rounding, f"-I{folder}", *map(str, linked), "-o", str(path)])
     return Program(graph, path)
 
 

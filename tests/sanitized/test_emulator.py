@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.firmware.test_operators import _compare
+from tests.ops.test_single_rounding import REQUANTISING
 from tests.sanitized.cases import batch, ways
 from toolchain.board import Isa, load_board
-from toolchain.ir import Family, Target
+from toolchain.ir import Family, Rounding, Target
 
 pytestmark = [pytest.mark.emulator]
 
@@ -23,8 +24,11 @@ BOARDS = {
 LAYERS = 3
 
 
-def _check(target: Target, folder: Path) -> None:
-    made = batch(ways(target), LAYERS, first=5000)
+def _check(target: Target, folder: Path, rounding: Rounding = Rounding.DOUBLE) -> None:
+    taken = ways(target, rounding)
+    if rounding is Rounding.SINGLE:
+        taken = [way for way in taken if way.operator in REQUANTISING]
+    made = batch(taken, LAYERS, first=5000)
     graphs = [layer.graph for layer in made.layers]
     floats = [layer.floats for layer in made.layers]
     board = BOARDS[target.isa]
@@ -32,20 +36,22 @@ def _check(target: Target, folder: Path) -> None:
     _compare(graphs, floats, board, folder, family=target.family, choices=made.choices)
 
 
+@pytest.mark.parametrize("rounding", Rounding, ids=str)
 @pytest.mark.parametrize("form", ["assembly", "C"])
 @pytest.mark.parametrize("isa", Isa, ids=str)
 def test_kernels_for_one_instruction_set(
-    isa: Isa, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    isa: Isa, form: str, rounding: Rounding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if form == "C":
         monkeypatch.setenv("CFLAGS", "-DGLUE_NO_ASM")
         monkeypatch.setenv("ASMFLAGS", "-DGLUE_NO_ASM")
-    _check(Target(isa), tmp_path / "project")
+    _check(Target(isa), tmp_path / "project", rounding)
 
 
+@pytest.mark.parametrize("rounding", Rounding, ids=str)
 @pytest.mark.parametrize("isa", Isa, ids=str)
-def test_portable_kernels(isa: Isa, tmp_path: Path) -> None:
-    _check(Target(isa, Family.PORTABLE), tmp_path / "project")
+def test_portable_kernels(isa: Isa, rounding: Rounding, tmp_path: Path) -> None:
+    _check(Target(isa, Family.PORTABLE), tmp_path / "project", rounding)
 
 
 def test_calls_of_arm_functions(tmp_path: Path) -> None:

@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 
 from tests.ops.host import codes_of
+from tests.ops.test_single_rounding import REQUANTISING
 from tests.sanitized.cases import TARGETS, Batch, Way, batch, layers, ways
 from tests.sanitized.program import MVE, Objects, build_program
 from toolchain.board import Isa
-from toolchain.ir import Array, Op
+from toolchain.ir import Array, Op, Rounding
 from toolchain.ir.execute import simulate
 
 CI_LAYERS, PER_PROGRAM = 8, 20
+ONCE = 2
+"""Layers of each kernel in the other rounding."""
 GROUPS = sorted({(name, way.operator) for name, target in TARGETS.items() for way in ways(target)})
 
 
@@ -75,6 +78,14 @@ def test_kernels_equal_their_operators_on_many_layers(
     flags = MVE if target == Isa.MVE else []
     seed = 10**6 * (first + 1)
     _check(_of_group(target, operator), PER_PROGRAM, objects, tmp_path, flags, seed)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_kernels_that_round_once(target: str, objects: Objects, tmp_path: Path) -> None:
+    flags = MVE if target == Isa.MVE else []
+    every = ways(TARGETS[target], Rounding.SINGLE)
+    taken = [way for way in every if way.operator in REQUANTISING]
+    _check(taken, ONCE, objects, tmp_path, flags, first=7000)
 
 
 def test_plain_forms_of_mve_kernels(objects: Objects, tmp_path: Path) -> None:
