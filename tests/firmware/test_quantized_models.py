@@ -1,8 +1,7 @@
 """ONNX Runtime's quantised models in the emulator, against ONNX Runtime itself (issue 3).
 
 The reference is the model in QDQ form with every optimisation off. The firmware's bytes are those
-of the integer model; its classes are ONNX Runtime's. `mlperf_ic` alone is held to less, see
-tests/quantized/test_rounding.py for what its crops do.
+of the integer model, which rounds once; its classes are ONNX Runtime's.
 """
 
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from tests.firmware.zoo import BOARDS
 from tests.quantized.models import data
-from tests.quantized.test_real_models import AGREEMENT, CROPS, FAMILIES, STATED, VALUES, VARIANTS
+from tests.quantized.test_real_models import AGREEMENT, FAMILIES, STATED, VALUES, VARIANTS
 from toolchain import pipeline
 
 pytestmark = [pytest.mark.emulator]
@@ -35,7 +34,7 @@ def _judge(name: str, core: str, limit: int, shared: Path, folder: Path) -> None
     np.save(folder / "test.npy", test[:limit])
     calib = folder / "calibration.npy" if STATED[model] else None
     source = shared / "models" / f"{model}.onnx"
-    pipeline.convert(source, calib, BOARDS[core], project)
+    assert pipeline.convert(source, calib, BOARDS[core], project).manifest.rounding == "single"
     evaluation, run = pipeline.compare(project, folder / "test.npy", None, "qemu")
     found = evaluation.comparison
     assert run.samples == len(test[:limit])
@@ -45,10 +44,7 @@ def _judge(name: str, core: str, limit: int, shared: Path, folder: Path) -> None
             assert found.sqnr_db >= least
             return
     assert found.agreement is not None
-    if "mlperf_ic" not in model:
-        assert found.agreement >= AGREEMENT
-    elif len(test) <= limit:
-        assert found.agreement >= CROPS
+    assert found.agreement >= AGREEMENT
 
 
 @pytest.mark.parametrize("net", FAMILIES)

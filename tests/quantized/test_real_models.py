@@ -1,7 +1,8 @@
 """Every quantised model of the shared folder: what it needs, and how near it is to ONNX Runtime.
 
-The reference is the model in QDQ form, unoptimised. It rounds once where CMSIS-NN rounds twice, so
-bytes differ in a step or two and the argmax where two classes are as good as tied.
+The reference is the model in QDQ form, unoptimised. Models that ONNX Runtime's quantiser wrote are
+rounded once, as there; what was converted from TensorFlow Lite is rounded twice, so that bytes
+differ in a step or two and the argmax where two classes are as good as tied.
 """
 
 from fnmatch import fnmatch
@@ -63,12 +64,13 @@ REFUSED = {f"q_{net}__qdq16_pc_MinMax_s16": "int16 activations" for net in FAMIL
 
 VALUES = {"mlperf_ad": 42.0, "mnist_ae": 40.0, "tflm_hello": 40.0}
 """Nets whose output names no class: least SQNR in dB, measured 42.5, 40.5 and 44.9 at worst."""
-CROPS = 0.95
-"""mlperf_ic sees 80 crops of two photographs, far from its training data: close calls abound.
-
-Measured .950 to .975, two to four crops; the int8 reference in Arm's own arithmetic has three.
-"""
 AGREEMENT = 0.98
+TWICE = {"mlperf_ic_int8_qdq": 0.95}
+"""Less is asked of it, which its golden bytes require to be rounded twice.
+
+It sees 80 crops of two photographs, far from its training data: close calls abound. Measured .9625,
+three crops, as in Arm's own arithmetic.
+"""
 FEW = {"te_vww": 12, "mlperf_vww": 30, "mlperf_ic": 80, "mlperf_kws": 338}
 SAMPLES = 60
 
@@ -110,7 +112,7 @@ def _check(shared: Path, name: str, limit: int | None) -> None:
             assert 10 * np.log10(np.square(reference).sum() / noise) >= least
             return
     same = float((reference.argmax(axis=1) == own.argmax(axis=1)).mean())
-    assert same >= (CROPS if "mlperf_ic" in name else AGREEMENT)
+    assert same >= TWICE.get(name, AGREEMENT)
 
 
 @pytest.mark.parametrize("name", STATED)
