@@ -8,6 +8,8 @@
 #ifndef GLUE_DSP_INTRINSICS_H
 #define GLUE_DSP_INTRINSICS_H
 
+#include "glue_rounding.h"
+
 #include <stdint.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * model: concat_unary.onnx
  * board: nucleo-f446re (ST Nucleo-64, STM32F446RE, Cortex-M4F at 180 MHz)
  * tool: onnx2mcu
+ * rounding: double
  */
 #include "concat_unary.h"
 

@@ -3,6 +3,7 @@
  * model: conv_pool_dense.onnx
  * board: nucleo-f446re (ST Nucleo-64, STM32F446RE, Cortex-M4F at 180 MHz)
  * tool: onnx2mcu
+ * rounding: double
  *
  * Use:
  *   1. fill conv_pool_dense_input_x() with int8 codes (quantise with conv_pool_dense_quantize_input_x());

@@ -3,6 +3,7 @@
  * model: model.onnx
  * board: nucleo-f446re (ST Nucleo-64, STM32F446RE, Cortex-M4F at 180 MHz)
  * tool: onnx2mcu
+ * rounding: double
  *
  * Use:
  *   1. fill digits_input_image() with int8 codes (quantise with digits_quantize_input_image());

@@ -3,6 +3,7 @@
  * model: pad_transpose.onnx
  * board: nucleo-f446re (ST Nucleo-64, STM32F446RE, Cortex-M4F at 180 MHz)
  * tool: onnx2mcu
+ * rounding: double
  *
  * Use:
  *   1. fill pad_transpose_input_x() with int8 codes (quantise with pad_transpose_quantize_input_x());

@@ -3,6 +3,7 @@
  * model: residual_1d.onnx
  * board: nucleo-f446re (ST Nucleo-64, STM32F446RE, Cortex-M4F at 180 MHz)
  * tool: onnx2mcu
+ * rounding: double
  *
  * Use:
  *   1. fill residual_1d_input_x() with int8 codes (quantise with residual_1d_quantize_input_x());
