@@ -1,13 +1,15 @@
 /*
  * The CMSIS-NN functions that generated models call, implemented by cmsis_glue in portable C11.
  *
- * Same names, arguments and output bytes as CMSIS-NN 4.0.0 to 7.x with its default (double) rounding. A model links
- * with these files or with Arm's library; this header exists for the first case and is not needed for the second.
+ * Same names, arguments and output bytes as CMSIS-NN 4.0.0 to 7.x, with its default (double) rounding or, where
+ * GLUE_SINGLE_ROUNDING is 1, with CMSIS_NN_USE_SINGLE_ROUNDING. A model links with these files or with Arm's library;
+ * this header exists for the first case and is not needed for the second.
  *
  * Common rules
  * - Tensors are int8 codes in [N, H, W, C] order; real = scale * (code - zero_point).
  * - Requantise(v, m, s): v is shifted left by max(s, 0), multiplied by m with (v * m + 2^30) >> 31, then divided by
- *   2^max(-s, 0) with halves rounded away from zero. The shifted value must fit in 32 bits.
+ *   2^max(-s, 0) with halves rounded away from zero. The shifted value must fit in 32 bits. With GLUE_SINGLE_ROUNDING it
+ *   is (v * m + 2^(30 - s)) >> (31 - s).
  * - Accumulators have 32 bits; the caller proves that bias + sum of products fits.
  * - Only the parameters named "padding" (begin) are given; the end padding follows from the output dimensions. Padding
  *   cells count as real zero.

@@ -42,7 +42,8 @@ extern "C"
         int8_t input_zero;
         int8_t output_zero;
         glue_bounds activation;
-        uint8_t rectified; /* not 0: activation.min is output_zero, and outputs have 16 bits before the clamp */
+        uint8_t rectified; /* not 0: activation.min is output_zero, or products are rounded once, and outputs have 16 bits
+                              before the clamp */
     } glue_conv_dsp_params;
 
     arm_cmsis_nn_status
@@ -128,7 +129,8 @@ extern "C"
         uint8_t line_dilation; /* the elements of a kernel lie side by side */
         uint8_t line_padding;  /* before the first line and element */
         uint8_t element_padding;
-        uint8_t rectified; /* not 0: activation.min is output_zero, and short channels make use of it */
+        uint8_t rectified; /* not 0: activation.min is output_zero, or products are rounded once, and short channels make use
+                              of it */
         int8_t input_zero;
         int8_t output_zero;
         glue_bounds activation;
@@ -136,7 +138,7 @@ extern "C"
 
 /*
  * In forms, added to the right shift: the channel takes the short requantisation. The clamp is -128 to 127; when
- * rectified, the zero point is -128 and shifts are in [4, 10], else in [1, 31].
+ * rectified, the zero point is -128 or products are rounded once, and shifts are in [4, 10], else in [1, 31].
  */
 #define GLUE_DEPTHWISE_SHORT 32
 

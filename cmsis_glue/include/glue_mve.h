@@ -38,6 +38,9 @@ typedef struct
  * Forms of requantisation. The first two have no left shifts, low is -128 and high is 127. Rectified: the zero point is
  * -128, so that it does not matter how halves below zero are rounded. Signed: no right shift is 0, except where the
  * multiplier is.
+ *
+ * With GLUE_SINGLE_ROUNDING every right shift is 1 at least, except where the multiplier is 0, and left shifts of the
+ * general form are one larger where that takes it; rectified has any zero point, signed is not needed.
  */
 #define GLUE_MVE_RECTIFIED 0
 #define GLUE_MVE_SIGNED 1
@@ -227,7 +230,8 @@ extern "C"
          * p, p + 1 of the first line, of the second; stride 2: one output), byte 4 * position + line; then the bias
          * minus input_zero_point * sum of the weights, the multiplier and the right shift (<= 0); for general forms
          * also the left shift (>= 0) and 1 where the right shift is below 0. Other forms take no left shifts, and right
-         * shifts below 0 only where output_zero_point is -128.
+         * shifts below 0 only where output_zero_point is -128. With GLUE_SINGLE_ROUNDING right shifts are below 0, except
+         * where the multiplier is 0, and the zero point does not matter.
          */
         const int32_t *weights;
     } glue_depthwise_strips_mve_params;
@@ -270,9 +274,10 @@ extern "C"
      *   t = (a - a_zero_point) * 2^19 + Requantise((b - b_zero_point) * 2^20, b_multiplier, b_shift)
      *   y = clamp(Requantise(t, multiplier, shift) + output_zero_point)
      * y may be a or b where that does not repeat. glue_add_s8_mve takes any parameters. The others are faster:
-     *   clamped: shift <= 0
+     *   clamped: shift <= 0, with GLUE_SINGLE_ROUNDING < 0
      *   rectified: also bounds of -128 and 127, and an output_zero_point of -128 unless shift is 0
      *   short: also a b_zero_point of -128 unless b_shift is 0
+     * With GLUE_SINGLE_ROUNDING zero points do not matter, and a b_shift of 0 has the multiplier 2^30.
      */
     arm_cmsis_nn_status glue_add_s8_mve(const glue_add_mve_params *add, const int8_t *a, const int8_t *b, int8_t *y);
     arm_cmsis_nn_status

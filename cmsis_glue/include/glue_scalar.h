@@ -27,7 +27,8 @@ extern "C"
     /*
      * How sums become codes; P = sum * numbers[0], C = numbers[2] * 2^32 + numbers[1] (as unsigned).
      *
-     * RECTIFIED: (P + C) >> (32 + numbers[3]), saturated. The lowest code is the zero point, so halves may go up.
+     * RECTIFIED: (P + C) >> (32 + numbers[3]), saturated. Halves go up: the lowest code is the zero point, so that it
+     * does not matter, or products are rounded once (GLUE_SINGLE_ROUNDING).
      * SIGNED: (2 P + C - (sum < 0 ? 2^32 : 0)) >> (32 + numbers[3]), saturated. Halves go away from zero.
      * GENERAL: Requantise(sum, numbers[0], numbers[1]) + zero point, clamped; any shift, any bounds.
      */
@@ -121,6 +122,7 @@ extern "C"
      *     right shift + 16}; above: {multiplier, not used, half + zero point * 2^right shift, right shift + 16} and sums
      *     below 2^24.
      *   SIGNED, |sums| below 2^23: {multiplier >> 16, multiplier & 0xFFFF, half, right shift}.
+     * Rounded once, 2^right shift * 2^15 is the third number of the first; the lowest code is the zero point there.
      *
      * `scratch` of the convolution: depth rounded up to an even number of words, and `columns` codes for one pixel of
      * padding (0 where none is needed).

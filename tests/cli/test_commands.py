@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from toolchain.board import list_boards
-from toolchain.ir import IMPORTERS
+from toolchain.ir import IMPORTERS, Rounding
+from toolchain.project import Project
 
 CONVERT = {
-    "project", "model", "arena_bytes", "arena_lower_bound", "weights_bytes", "macs", "layers",
+    "project", "model", "arena_bytes", "arena_lower_bound", "weights_bytes", "macs", "rounding",
+    "layers",
 }  # fmt: skip
 BUILD = {"elf", "flash_bytes", "code_bytes", "weights_bytes", "data_bytes", "bss_bytes"}
 EMULATE = {"emulator", "core", "samples", "instructions", "stack_bytes", "layers", "outputs"}
@@ -97,6 +99,21 @@ def test_convert_choices_reach_the_header(onnx2mcu, arguments, tmp_path):
     header = (tmp_path / "out" / "eye.h").read_text()
     assert "EYE_ARENA_BYTES" in header
     assert "survives a run" in header
+
+
+def test_convert_rounds_as_told(onnx2mcu, arguments, tmp_path):
+    folder = tmp_path / "out"
+    assert onnx2mcu(*arguments()).code == 0
+    assert "GLUE_SINGLE_ROUNDING" not in (folder / "CMakeLists.txt").read_text()
+    done = onnx2mcu(*arguments(), "--rounding", "single", "--force", "--json")
+    assert only_object(done, CONVERT)["rounding"] == "single"
+    text = (folder / "CMakeLists.txt").read_text()
+    assert "target_compile_definitions(kernels PUBLIC GLUE_SINGLE_ROUNDING=1)" in text
+    assert "target_compile_definitions(cmsis_nn PRIVATE CMSIS_NN_USE_SINGLE_ROUNDING)" in text
+    assert "rounding: single" in (folder / "small.h").read_text()
+    assert "#if GLUE_SINGLE_ROUNDING != 1" in (folder / "small.c").read_text()
+    assert Project(folder).graph().rounding is Rounding.SINGLE
+    onnx2mcu(*arguments(), "--rounding", "once").refused("--rounding")
 
 
 def test_convert_reads_arrays_and_folders(onnx2mcu, arguments, tmp_path):

@@ -14,8 +14,9 @@ import pytest
 from tests.firmware.test_operators import BOARDS, _compare, _instance, _run
 from tests.firmware.zoo import ZOO
 from tests.kernels.conftest import cmsis_nn_folder
+from tests.ops import host
 from toolchain import pipeline
-from toolchain.ir import Example
+from toolchain.ir import Example, Rounding
 from toolchain.ops._examples import normal
 from toolchain.ops._windows import Window
 from toolchain.ops.conv2d import Conv2D
@@ -117,6 +118,14 @@ def test_one_scale_per_tensor_takes_the_fully_connected_layer(
 @pytest.mark.parametrize("core", BOARDS)
 def test_operators_equal_their_oracles(core: str, cmsis_nn_dir: Path, tmp_path: Path) -> None:
     _run(range(400, 410), BOARDS[core], tmp_path / "project", cmsis_nn_dir)
+
+
+@pytest.mark.parametrize("core", ["M4", "M55"])
+def test_operators_that_round_once(
+    core: str, cmsis_nn_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "rounding", Rounding.SINGLE)
+    _run(range(600, 604), BOARDS[core], tmp_path / "project", cmsis_nn_dir)
 
 
 @pytest.mark.slow
