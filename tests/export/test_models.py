@@ -1,5 +1,7 @@
 """Real models: within one step layer by layer, and the same integers when read again."""
 
+from collections import Counter
+
 import numpy as np
 import onnx
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from tests.conftest import REPO
 from tests.firmware.zoo import ZOO
 from tests.quantized.models import integers
-from toolchain.check.exported import check_export
+from toolchain.check.exported import ExportCheck, check_export
 from toolchain.emit import qdq_model
 from toolchain.errors import InputRefused
 from toolchain.frontend.load import load_model
@@ -33,26 +35,27 @@ QUANTISED = (
 )
 
 
-def _agrees(graph: Graph, samples) -> None:
+def _agrees(graph: Graph, samples) -> ExportCheck:
     """Within a step, and byte for byte the same model after a round trip through the file."""
     exported = qdq_model(graph)
     onnx.checker.check_model(exported.model, full_check=True)
     check = check_export(exported, graph, samples)
     too_far = [layer for layer in check.layers if layer.largest > 1]
     assert not too_far
-    for output in check.outputs:
-        assert output.differing < output.values
     again = integers(onnx.load_from_string(exported.model.SerializeToString()))
     assert again.calibrated == ()
     mine, theirs = (_computing(g) for g in (graph, again.graph))
-    assert [type(op) for op in theirs] == [type(op) for op in mine]
-    for op, other in zip(mine, theirs, strict=True):
+    assert Counter(map(type, theirs)) == Counter(map(type, mine))
+    layers = {op.name: op for op in theirs if isinstance(op, LayerOp)}
+    for op in mine:  # branches may be read in another order
         if isinstance(op, LayerOp):
-            _same_layer(graph, op, again.graph, other)
+            _same_layer(graph, op, again.graph, layers.pop(op.name))
+    assert not layers
     for codes in samples:
         expected, found = simulate(graph, codes), simulate(again.graph, codes)
         for y in graph.outputs:
             np.testing.assert_array_equal(found[y], expected[y])
+    return check
 
 
 def _computing(graph: Graph) -> list[Op]:
@@ -79,7 +82,9 @@ def test_float_models(shared, name):
     graph = integers(load_model(entry.path(shared)), calibration[:40]).graph
     (x,) = graph.inputs
     kind = graph.types[x]
-    _agrees(graph, [{x: quantize(s.reshape(kind.shape), kind.q)} for s in test[:6]])
+    check = _agrees(graph, [{x: quantize(s.reshape(kind.shape), kind.q)} for s in test[:6]])
+    for output in check.outputs:  # end to end, where single steps add up
+        assert output.differing <= 0.5 * output.values
 
 
 @pytest.mark.parametrize("name", QUANTISED)

@@ -119,17 +119,14 @@ class Writer:
     def layout(self, x: str) -> Perm:
         """The permutation under which the codes of a tensor are there without another node."""
         shape = self.graph.types[x].shape
-        identity = tuple(range(len(shape)))
-        layout = self._layouts.get(x)
-        for stored in () if layout is None else layout.kept:
-            if len(stored.shape) != len(shape):
-                continue
-            assert layout is not None
-            own = [i for i, n in enumerate(shape) if n != 1]
-            ones = iter([i for i, n in enumerate(shape) if n == 1])
-            long = iter(own[layout.axes.index(a)] for a in stored.axes)
-            return tuple(next(ones) if n == 1 else next(long) for n in stored.shape)
-        return identity
+        layout = self._layouts[x]
+        for stored in layout.kept:
+            if len(stored.shape) == len(shape):
+                own = [i for i, n in enumerate(shape) if n != 1]
+                ones = iter([i for i, n in enumerate(shape) if n == 1])
+                long = iter(own[layout.axes.index(a)] for a in stored.axes)
+                return tuple(next(ones) if n == 1 else next(long) for n in stored.shape)
+        return tuple(range(len(shape)))
 
     def operands(self, op: Op) -> tuple[list[str], Perm]:
         """Reals of all inputs of an operator that does not mind the layout, and their layout."""
