@@ -44,6 +44,7 @@ def _agrees(graph: Graph, samples) -> ExportCheck:
     assert not too_far
     again = integers(onnx.load_from_string(exported.model.SerializeToString()))
     assert again.calibrated == ()
+    assert again.graph.rounding is graph.rounding
     mine, theirs = (_computing(g) for g in (graph, again.graph))
     assert Counter(map(type, theirs)) == Counter(map(type, mine))
     layers = {op.name: op for op in theirs if isinstance(op, LayerOp)}

@@ -7,7 +7,7 @@ import onnx
 from onnx import ModelProto, TensorProto, helper
 
 from toolchain.errors import InputRefused
-from toolchain.ir import Graph, Unsupported
+from toolchain.ir import ROUNDING_KEY, Graph, Unsupported
 from toolchain.ir.writer import Writer, Written
 
 _IR_VERSION = 8
@@ -73,6 +73,7 @@ def qdq_model(graph: Graph, producer_version: str = "") -> Exported:
         opset_imports=[helper.make_opsetid("", writer.opset)],
         ir_version=_IR_VERSION,
     )
+    helper.set_model_props(model, {ROUNDING_KEY: graph.rounding.value})
     onnx.checker.check_model(model)
     return Exported(model, dict(writer.written))
 

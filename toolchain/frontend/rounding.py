@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from onnx import ModelProto
 
-from toolchain.ir import Rounding
+from toolchain.ir import ROUNDING_KEY, Rounding
 
 _QUANTISERS = {"onnx.quantize": "ONNX Runtime's quantiser", "pytorch": "PyTorch's quantiser"}
 """Producers of models with QuantizeLinear nodes that follow ONNX, by name."""
@@ -21,11 +21,12 @@ class Chosen:
 def rounding_for(model: ModelProto, wanted: Rounding | None = None) -> Chosen:
     """The rounding the user wants, else that of the kernels a model was quantised for.
 
-    1. A quantised model from a tool that follows ONNX, whose QuantizeLinear rounds the exact value
+    1. A model that export-qdq wrote says how its products are rounded.
+    2. A quantised model from a tool that follows ONNX, whose QuantizeLinear rounds the exact value
        once, is rounded once. Those tools are known by the producer's name in the file.
-    2. Every other quantised model is rounded twice: converted TensorFlow Lite models (tf2onnx),
+    3. Every other quantised model is rounded twice: converted TensorFlow Lite models (tf2onnx),
        whose reference kernels do that, and those of unknown producers.
-    3. A float model is rounded twice, as CMSIS-NN does by default: its scales follow from
+    4. A float model is rounded twice, as CMSIS-NN does by default: its scales follow from
        calibration and suit either way.
 
     Args:
@@ -34,6 +35,9 @@ def rounding_for(model: ModelProto, wanted: Rounding | None = None) -> Chosen:
     """
     if wanted is not None:
         return Chosen(wanted)
+    stated = {p.key: p.value for p in model.metadata_props}.get(ROUNDING_KEY)
+    if stated in set(Rounding):
+        return Chosen(Rounding(stated))
     if not any(node.op_type == "QuantizeLinear" for node in model.graph.node):
         return Chosen(Rounding.DOUBLE)
     maker = _QUANTISERS.get(model.producer_name)

@@ -1,7 +1,7 @@
 """The graph every stage reads and returns."""
 
 from toolchain.ir.builder import IMPORTERS, Builder, imports
-from toolchain.ir.fixedpoint import Rounding
+from toolchain.ir.fixedpoint import ROUNDING_KEY, Rounding
 from toolchain.ir.graph import Graph
 from toolchain.ir.node import Node, Unsupported
 from toolchain.ir.op import (
@@ -33,6 +33,7 @@ __all__ = [
     "FIRST",
     "FREE",
     "IMPORTERS",
+    "ROUNDING_KEY",
     "Array",
     "Builder",
     "Constants",

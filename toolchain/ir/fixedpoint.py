@@ -21,6 +21,10 @@ class Rounding(StrEnum):
     """Once: TFLITE_SINGLE_ROUNDING, CMSIS_NN_USE_SINGLE_ROUNDING, nearly ONNX Runtime."""
 
 
+ROUNDING_KEY = "onnx2mcu.rounding"
+"""Key of the metadata of an exported ONNX file that holds the rounding of its model."""
+
+
 def quantize_multiplier(real: float) -> tuple[int, int]:
     """Split real >= 0 into (Q31 mantissa, left shift): real ~ mantissa * 2**(shift - 31).
 
