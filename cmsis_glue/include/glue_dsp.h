@@ -68,7 +68,7 @@ extern "C"
     /*
      * Fully connected layer, one row. Four codes make the pairs (0, 2) and (1, 3); zeros are added at the end, then
      * extra_count pairs, an even number, come once more. A step is a pair.
-     * scratch, aligned to 4 bytes: 4 bytes for every pair.
+     * x is aligned to 4 bytes, and scratch too: 4 bytes for every two pairs that are not four codes of x; NULL for none.
      */
     typedef struct
     {

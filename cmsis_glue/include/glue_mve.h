@@ -63,10 +63,10 @@ typedef struct
     int32_t pitch;     /* bytes from one row to the next, of the rows of one line */
     int32_t lines;     /* lines of rows */
     int32_t line_step; /* bytes from one line to the next */
-    int32_t rows;      /* rows in a line */
-    int32_t direct;    /* rows of a line read where they lie; the last ones, where steps would leave the tensor, are
-                          copied first: then lines is 1 and pitch is depth. In glue_pointwise_32_mve, none or at least
-                          four are read, and copied */
+    int32_t rows;      /* rows in the last line */
+    int32_t direct;    /* rows of every line, read where they lie; those that the last line has above that, because
+                          steps would leave the tensor, are copied first: then pitch is depth, line_step direct * pitch.
+                          In glue_pointwise_32_mve, none or at least four are read, and copied */
 } glue_pointwise_mve_layer;
 
 /* Convolution of any geometry. */
@@ -110,6 +110,7 @@ typedef struct
     int32_t y_width;
     int32_t top; /* lines and columns before the image */
     int32_t left;
+    int32_t in_place; /* 1: y is x: shapes are the same, top and left 1, the width a multiple of 4 */
 } glue_conv_3x3_mve_layer;
 
 #ifdef __cplusplus
@@ -147,7 +148,7 @@ extern "C"
                                            int8_t *scratch,
                                            glue_rows_mve_function *multiply);
 
-    /* scratch: 288 * steps bytes, 16-byte aligned. */
+    /* scratch: 288 * steps bytes, in place also 16 * steps for every line; 16-byte aligned. */
     arm_cmsis_nn_status
     glue_conv_3x3_mve(const glue_conv_3x3_mve_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);
 
@@ -222,6 +223,8 @@ extern "C"
         glue_depthwise_axis_mve along;  /* the axis along which strips are cut: rows or columns */
         glue_depthwise_axis_mve across; /* the other one */
         int32_t span;                   /* outputs of one strip, in [4, along.output] */
+        int32_t by_lines;               /* 1: all strips of some lines come before the next lines */
+        int32_t in_place;               /* 1: y is x */
         int32_t input_zero_point;
         int32_t output_zero_point;
         cmsis_nn_activation activation; /* -128 to 127 unless the form is general */
@@ -239,8 +242,10 @@ extern "C"
     /*
      * Results as those of glue_depthwise_s8_mve. scratch, 4-byte aligned: 64 * (span + 2) bytes, for stride 2
      * 128 * (2 * span + 1). Seven output steps of along plus that of across are below 65536. across.output is at least
-     * 2 unless there is a single form; then span is at least 8. x and y do not overlap. Narrow forms: 8 channels, along
-     * the width, every strip with an even number of positions inside the image; scratch 32 * (span + 2) bytes.
+     * 2 unless there is a single form; then span is at least 8. Narrow forms: 8 channels, along the width,
+     * every strip with an even number of positions inside the image; scratch 32 * (span + 2) bytes. In place: shapes are
+     * the same, strides 1, across.padding is at most 1, span is along.output, across.output is even unless there is a
+     * single form; scratch along.input * channels bytes more.
      */
     arm_cmsis_nn_status glue_depthwise_strips_s8_mve(const glue_depthwise_strips_mve_params *layer,
                                                      const int8_t *x,

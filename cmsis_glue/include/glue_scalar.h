@@ -69,7 +69,8 @@ extern "C"
 
     /*
      * Convolution. `scratch`: 4-byte aligned, columns * (depth rounded up to a multiple of 4) bytes; NULL for none.
-     * x and y must not overlap.
+     * y may lie over codes of x that no window needs any more: gathered windows are read before any of their outputs is
+     * written; else two pixels are read again for every group of channels, and sixteen when there is a tail.
      */
     arm_cmsis_nn_status
     glue_conv_scalar(const glue_conv_scalar_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);
@@ -100,13 +101,16 @@ extern "C"
         cmsis_nn_activation activation;
     } glue_depthwise_scalar_layer;
 
-    /* Depthwise convolution of any geometry. x and y must not overlap. */
+    /*
+     * Depthwise convolution of any geometry, pixel by pixel and channel by channel: y may lie over codes of x that no
+     * window of the channel needs any more.
+     */
     arm_cmsis_nn_status glue_depthwise_scalar(const glue_depthwise_scalar_layer *layer, const int8_t *x, int8_t *y);
 
     /*
      * The same for 3x3 kernels without dilation, multiplier 1, strides 1 or 2 (both alike), at most one cell of padding
      * on each side, images of at least 3x3, and an epilogue other than GENERAL. Upright lines with stride 1 need an
-     * output as wide as the input.
+     * output as wide as the input. y may be x for strides of 2 unless lines are upright; else they must not overlap.
      */
     arm_cmsis_nn_status
     glue_depthwise_3x3_scalar(const glue_depthwise_scalar_layer *layer, const int8_t *x, int8_t *y);

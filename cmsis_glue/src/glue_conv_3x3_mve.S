@@ -6,6 +6,7 @@
  * adds to. Six columns of a line serve the three taps of all four outputs, so that 24 products need 6 codes and 6
  * weights. Tiles run down the image: each needs one new line of six columns, copied to the scratch memory (16 channels,
  * then the next 16), with the fill where it leaves the image. The last tile of a line may overlap the one before.
+ * In place, the column that the next tiles read again is kept behind the lines.
  *
  *   r0 r2 r4 r6     sums of the first channel      r1 r3 r5  lines, in the scratch memory
  *   r8 r10 r12 lr   sums of the second channel     r7        stream
@@ -36,6 +37,7 @@
 #define LAYER_Y_WIDTH 28
 #define LAYER_TOP 32
 #define LAYER_LEFT 36
+#define LAYER_IN_PLACE 40
 
 /* the frame: the first five words are loaded together, and LINE0 to HEIGHT */
 #define END 0         /* of the stream */
@@ -62,7 +64,9 @@
 #define LAYER 84
 #define X0 88
 #define Y0 92
-#define FRAME 100
+#define KEPT 100      /* of every line, the column before the tile that the tile before has overwritten; 0: none */
+#define KEPT_NEXT 104 /* of the next line */
+#define FRAME 108
 
     /* three taps of a kernel row on four outputs */
     .macro taps line
@@ -149,6 +153,22 @@ glue_conv_3x3_mve:
     add r3, r3, r1
     str r3, [sp, #LINE2]
 
+    /* in place: left of the first tile lies the fill */
+    add r3, r3, r1
+    ldr r2, [r0, #LAYER_IN_PLACE]
+    cmp r2, #0
+    it eq
+    moveq r3, #0
+    str r3, [sp, #KEPT]
+    beq 2f
+    vdup.8 q1, r7
+    mul r1, r8, r5
+    dls lr, r1
+1:
+    vstrw.32 q1, [r3], #16
+    le lr, 1b
+2:
+
     /* places: lane / 2 * channels + lane % 2 */
     movs r2, #0
     vidup.u16 q7, r2, #1
@@ -161,6 +181,8 @@ glue_conv_3x3_mve:
     /* a strip of tiles: r0 first output column */
     movs r0, #0
 .Lstrip:
+    ldr r11, [sp, #KEPT]
+    str r11, [sp, #KEPT_NEXT]
     str r0, [sp, #COLUMN]
     ldr r11, [sp, #LAYER]
     ldrd r1, r2, [sp, #X0]
@@ -231,6 +253,16 @@ glue_conv_3x3_mve:
     vstrw.32 q1, [r0], #16
     le lr, 6b
 7:
+    ldr r1, [sp, #KEPT_NEXT]
+    cbz r1, 8f
+    cmp r9, #0
+    beq 8f                              /* not in the image */
+    vldrw.u32 q0, [r1]                  /* the column before the tile from there, the last of the tile to there */
+    vldrw.u32 q2, [r0, #-32]
+    vstrw.32 q2, [r1], #16
+    vstrw.32 q0, [r0, #-96]
+    str r1, [sp, #KEPT_NEXT]
+8:
     adds r4, #16
     subs r3, #1
     bne 1b

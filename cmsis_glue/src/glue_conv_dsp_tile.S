@@ -47,7 +47,7 @@ glue_conv_dsp_tile:
     smlad r10, r1, r3, r10
     .endr
     finish_loop STEPS, STEP_BYTES
-    finish_sums
+    finish_sums FRAME
 
     .balign 4
 .Lsigned:
@@ -89,14 +89,14 @@ glue_conv_dsp_tile:
     str r0, [sp, #Y]
     cmp lr, r2
     bne .Lgroup
-    leave
+    leave FRAME
     .size glue_conv_dsp_tile, . - glue_conv_dsp_tile
 
     .global glue_conv_dsp_tile_begin
     .type glue_conv_dsp_tile_begin, %function
     .thumb_func
 glue_conv_dsp_tile_begin:
-    jumps .Lrectified, 4, STEP_BYTES
+    jumps .Lrectified, 4, STEP_BYTES, 3
     add r0, r0, #TILE_JUMPS
     stm r0, {r1-r3}
     bx lr

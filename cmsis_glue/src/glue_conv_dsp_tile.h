@@ -42,6 +42,8 @@ typedef struct
     uint32_t high;
     uint32_t jumps[3]; /* of the assembly form */
     int32_t form;
+    const int32_t *tail; /* of the fully connected kernel */
+    const int32_t *tail_end;
 } glue_tile_dsp;
 
 /* Fills zero, low, high and form. */
@@ -57,11 +59,14 @@ void glue_conv_dsp_tile_begin(glue_tile_dsp *tile);
  */
 void glue_conv_dsp_tile(const glue_tile_dsp *tile);
 
-/* The same for one pixel and groups of eight channels; an even number of pairs of taps; jumps are not read. */
+/*
+ * The same for one pixel and groups of eight channels. The column is codes as they are, then come those of the tail,
+ * both in words: 4 codes make the pairs (0, 2) and (1, 3). Jumps are not read.
+ */
 void glue_dense_dsp_tile(const glue_tile_dsp *tile);
 
-/* The codes of one pixel: 4 make the pairs (0, 2) and (1, 3); the rest is filled with 0. Returns the end. */
-int32_t *glue_dense_dsp_column(const glue_dense_dsp_params *params, const int8_t *x, int32_t *column);
+/* Column and tail of a whole row: codes after the last whole word, filled up with 0, and those that come once more. */
+void glue_dense_dsp_column(const glue_dense_dsp_params *params, const int8_t *x, uint32_t *tail, glue_tile_dsp *tile);
 
 /* Runs of contiguous codes of two windows. */
 typedef struct

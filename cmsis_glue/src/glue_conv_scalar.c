@@ -9,6 +9,9 @@
 /* Channels of one stream. */
 #define GROUP 4
 
+/* The last channels, where they do not fill a group, follow the others after so many pairs. */
+#define PAIRS_TOGETHER 8
+
 static int32_t stream_words(int32_t depth)
 {
     return GROUP + depth + GROUP * GLUE_SCALAR_NUMBERS;
@@ -112,13 +115,16 @@ static void run_pixels(glue_tile_scalar_run *run, const int8_t *x, int32_t pitch
     const glue_scalar_product *const product = run->product;
     run->x_step = 2 * pitch;
     run->y_step = 2 * product->channels;
-    run->pairs = count / 2;
-    if (run->pairs > 0)
+    int32_t left = count / 2;
+    while (left > 0)
     {
-        run->a = x;
-        run->b = x + pitch;
-        run->ya = y;
-        run->yb = y + product->channels;
+        const int32_t done = count / 2 - left;
+        run->pairs = product->tail != NULL ? glue_min(left, PAIRS_TOGETHER) : left;
+        run->a = x + done * run->x_step;
+        run->b = run->a + pitch;
+        run->ya = y + done * run->y_step;
+        run->yb = run->ya + product->channels;
+        left -= run->pairs;
         run_product(product, run);
     }
     if (count % 2 != 0)

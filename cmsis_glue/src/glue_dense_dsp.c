@@ -9,9 +9,9 @@ glue_dense_dsp(const glue_dense_dsp_params *params, const int8_t *input, int8_t 
     const int32_t channels = params->channels, rest = channels % 8;
     glue_tile_dsp tile;
     glue_tile_dsp_clamp(&tile, params->output_zero, &params->activation, 0);
-    tile.column = scratch;
-    tile.column_end = glue_dense_dsp_column(params, input, scratch);
-    const int32_t group = 24 + 4 * (int32_t)(tile.column_end - tile.column);
+    glue_dense_dsp_column(params, input, scratch, &tile);
+    const int32_t words = (int32_t)(tile.column_end - tile.column) + (int32_t)(tile.tail_end - tile.tail);
+    const int32_t group = 24 + 8 * words;
     tile.y = output;
     tile.stream = params->stream;
     tile.stream_end = tile.stream + channels / 8 * group;

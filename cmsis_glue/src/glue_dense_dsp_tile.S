@@ -8,8 +8,14 @@
 
 #include "glue_tile_dsp_asm.h"
 
-#define STEP_BYTES 116 /* two pairs of taps */
+#define STEP_BYTES 124 /* four codes */
 #define STEPS 4        /* of the unrolled loop */
+
+/* On the stack behind the rest: the words after the codes, and what follows them. */
+#define TAIL FRAME
+#define TAIL_END (FRAME + 4)
+#define TAIL_FINISH (FRAME + 8)
+#define WHOLE_FRAME (FRAME + 12)
 
 /* A pair of taps in x times four channels. */
 .macro multiply x, s0, r01, s2, r23
@@ -22,6 +28,16 @@
     smlad \s2, \x, r3, \s2
 .endm
 
+.macro four_codes
+    ldr r0, [r12], #4
+    sxtb16 r1, r0
+    multiply r1, r4, r5, r6, r7
+    multiply r1, r8, r9, r10, r11
+    sxtb16 r1, r0, ror #8
+    multiply r1, r4, r5, r6, r7
+    multiply r1, r8, r9, r10, r11
+.endm
+
     .syntax unified
     .thumb
     .section .text.glue_dense_dsp_tile, "ax", %progbits
@@ -31,7 +47,19 @@
     .thumb_func
 glue_dense_dsp_tile:
     push {r4-r11, lr}
-    jumps .Lsigned, 2, STEP_BYTES
+    jumps .Lsigned, 2, STEP_BYTES, 2
+    ldrd r4, r5, [r0, #TILE_COLUMN]
+    cmp r4, r5
+    itt eq
+    adreq r1, .Lloop_end
+    orreq r1, r1, #1
+    ldrd r10, r11, [r0, #TILE_TAIL]
+    mov r12, r2
+    cmp r10, r11
+    itt ne
+    adrne r2, .Ltail
+    orrne r2, r2, #1
+    push {r10-r12}
     mov r10, r1
     mov r11, r2
     mov r12, r3
@@ -47,14 +75,21 @@ glue_dense_dsp_tile:
     .balign 4
 .Lloop:
     .rept STEPS
-    ldrd r0, r1, [r12], #8
-    multiply r0, r4, r5, r6, r7
-    multiply r0, r8, r9, r10, r11
-    multiply r1, r4, r5, r6, r7
-    multiply r1, r8, r9, r10, r11
+    four_codes
     .endr
     finish_loop STEPS, STEP_BYTES
-    finish_sums
+
+    .balign 4
+.Ltail:
+    ldr r12, [sp, #TAIL]
+1:
+    four_codes
+    ldr r0, [sp, #TAIL_END]
+    cmp r12, r0
+    bne 1b
+    ldr pc, [sp, #TAIL_FINISH]
+
+    finish_sums WHOLE_FRAME
 
     .balign 4
 .Lsigned:
@@ -86,7 +121,7 @@ glue_dense_dsp_tile:
     ldr r0, [sp, #STREAM_END]
     cmp lr, r0
     bne .Lgroup
-    leave
+    leave WHOLE_FRAME
     .size glue_dense_dsp_tile, . - glue_dense_dsp_tile
 
 #endif

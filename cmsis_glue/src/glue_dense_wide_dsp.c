@@ -6,23 +6,26 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sums of eight channels, chunk after chunk; returns where the group ends in the stream. */
-static const int32_t *
-sums_of_group(int32_t chunk, const int32_t *stream, const int32_t *column, int32_t steps, int32_t *sums)
+/* Sums of eight channels, chunks of `chunk` words after one another; returns where the group ends in the stream. */
+static const int32_t *sums_of_group(int32_t chunk, const int32_t *stream, const glue_tile_dsp *whole, int32_t *sums)
 {
+    const int32_t codes = (int32_t)(whole->column_end - whole->column);
+    const int32_t words = codes + (int32_t)(whole->tail_end - whole->tail);
     int32_t part[8];
     glue_tile_dsp tile;
     tile.form = GLUE_TILE_SUMS;
     tile.y = (int8_t *)(void *)part;
     memset(sums, 0, sizeof part);
-    for (; steps > 0; steps -= chunk)
+    for (int32_t begin = 0; begin < words; begin += chunk)
     {
+        const int32_t end = glue_min(begin + chunk, words);
         tile.stream = stream;
-        tile.column = column;
-        column += glue_min(chunk, steps);
-        tile.column_end = column;
+        tile.column = whole->column + glue_min(begin, codes);
+        tile.column_end = whole->column + glue_min(end, codes);
+        tile.tail = whole->tail + glue_max(begin - codes, 0);
+        tile.tail_end = whole->tail + glue_max(end - codes, 0);
         glue_dense_dsp_tile(&tile);
-        stream += 8 + 4 * glue_min(chunk, steps);
+        stream += 8 + 8 * (end - begin);
         for (int32_t i = 0; i < 8; i++)
         {
             sums[i] = glue_add_modulo(sums[i], part[i]);
@@ -36,11 +39,12 @@ glue_dense_wide_dsp(const glue_dense_wide_dsp_params *params, const int8_t *inpu
 {
     const glue_dense_dsp_params *dense = &params->dense;
     const int32_t *stream = dense->stream;
-    const int32_t steps = (int32_t)(glue_dense_dsp_column(dense, input, scratch) - (int32_t *)scratch);
+    glue_tile_dsp whole;
+    glue_dense_dsp_column(dense, input, scratch, &whole);
     for (int32_t c = 0; c < dense->channels; c += 8)
     {
         int32_t sums[8];
-        stream = sums_of_group(params->chunk, stream, scratch, steps, sums);
+        stream = sums_of_group(params->chunk / 2, stream, &whole, sums);
         for (int32_t i = 0; i < glue_min(8, dense->channels - c); i++)
         {
             const int32_t sum = glue_add_modulo(sums[i], params->biases[c + i]);

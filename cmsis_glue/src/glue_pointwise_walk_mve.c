@@ -15,17 +15,16 @@ arm_cmsis_nn_status glue_pointwise_walk_mve(const glue_pointwise_mve_layer *laye
             multiply(filter, x, layer->pitch, layer->direct, y);
             y += layer->direct * filter->channels;
         }
-        if (rest > 0)
-        {
-            const int8_t *from = x + layer->direct * layer->pitch;
-            const int32_t width = filter->steps * GLUE_MVE_STEP;
-            for (int32_t row = 0; row < rest; row++)
-            {
-                glue_mve_copy(scratch + row * width, from + row * layer->depth, layer->depth);
-            }
-            multiply(filter, scratch, width, rest, y);
-        }
         x += layer->line_step;
+    }
+    if (rest > 0)
+    {
+        const int32_t width = filter->steps * GLUE_MVE_STEP;
+        for (int32_t row = 0; row < rest; row++)
+        {
+            glue_mve_copy(scratch + row * width, x + row * layer->depth, layer->depth);
+        }
+        multiply(filter, scratch, width, rest, y);
     }
     return ARM_CMSIS_NN_SUCCESS;
 }

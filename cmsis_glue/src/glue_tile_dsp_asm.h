@@ -26,15 +26,16 @@
 #define TILE_COLUMN 16 /* and its end */
 #define TILE_JUMPS 36
 #define TILE_FORM 48
+#define TILE_TAIL 52 /* and its end */
 
 /*
  * Entry, finish and store (r1-r3) of the glue_tile_dsp at r0: the loop leaves out steps of the first round, a round has
- * 2^\round of them.
+ * 2^\round of them, which go 2^\bits bytes on in the column.
  */
-.macro jumps rectified, round, step_bytes
+.macro jumps rectified, round, step_bytes, bits
     ldrd r1, r2, [r0, #TILE_COLUMN]
     subs r1, r1, r2
-    ubfx r1, r1, #3, #\round
+    ubfx r1, r1, #\bits, #\round
     movs r2, #\step_bytes
     mul r1, r1, r2
     adr r2, .Lloop
@@ -56,8 +57,8 @@
     orr r3, r3, #1
 .endm
 
-.macro leave
-    add sp, sp, #FRAME
+.macro leave frame
+    add sp, sp, #\frame
     pop {r4-r11, pc}
 .endm
 
@@ -122,7 +123,7 @@
 .endm
 
 /* Where the sums themselves are wanted. */
-.macro finish_sums
+.macro finish_sums frame
     .balign 4
 .Lsums:
     separate r4, r5
@@ -131,7 +132,7 @@
     separate r10, r11
     ldr r0, [sp, #Y]
     stm r0, {r4-r11}
-    leave
+    leave \frame
 .endm
 
 #endif /* GLUE_TILE_DSP_ASM_H */

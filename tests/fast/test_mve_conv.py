@@ -74,6 +74,19 @@ def _columns(rng: np.random.Generator) -> Example:
     return _layer(rng, window, shape, 2 * size(rng, 1, 9))
 
 
+def _columns_in_place(rng: np.random.Generator) -> Example:
+    """The same where it may work in place."""
+    channels = int(rng.choice([16, 32]))
+    shape = (size(rng, 3, 9), 4 * size(rng, 1, 4), channels)
+    return _layer(rng, Window((3, 3), (1, 1), (1, 1, 1, 1)), shape, channels)
+
+
+def _many_rows(rng: np.random.Generator) -> Example:
+    """Rows enough for blocks."""
+    shape = (size(rng, 16, 20), size(rng, 17, 21), int(rng.choice([3, 8, 15, 16, 32])))
+    return _layer(rng, Window((1, 1)), shape, size(rng, 1, 40))
+
+
 def _windows(rng: np.random.Generator) -> Example:
     """Any geometry, also windows that lie outside the image."""
     kernel = (size(rng, 1, 5), size(rng, 1, 5))

@@ -47,6 +47,15 @@ def _on_strips(rng: np.random.Generator) -> Example:
     return _example(rng, window, (size(rng, 1, 2), height, width, size(rng, 1, 40)))
 
 
+def _in_place(rng: np.random.Generator) -> Example:
+    """Maps that keep their shape."""
+    kernel = (int(rng.choice([1, 3, 3])), int(rng.choice([1, 3, 3])))
+    before = [k // 2 for k in kernel]
+    window = Window(kernel, (1, 1), (*before, *before))
+    shape = (size(rng, 1, 2), size(rng, 4, 20), size(rng, 4, 20), int(rng.choice([8, 16, 20, 40])))
+    return _example(rng, window, shape)
+
+
 def _on_long_strips(rng: np.random.Generator) -> Example:
     """Maps of one line, and maps whose strips are cut."""
     stride = size(rng, 1, 2)
@@ -84,8 +93,9 @@ MAKERS = (_on_strips, _on_long_strips, _on_narrow_strips, _general)
 def _facts(site: Site, kernel: str) -> dict[str, bool]:
     """What is special about a layer on strips."""
     kind = strips.STRIDE2 if "stride2" in kernel else strips.STRIDE1
-    cut, printed = strips.cut(site, kind), strips.facts(site, kind)
+    cut = strips.cut(site, kind)
     assert cut is not None
+    printed = strips.facts(site, kind, cut)
     return {
         "general": "general" in printed["form"],
         "left": bool((requantisation(site)[1] > 0).any()),

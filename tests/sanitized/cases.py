@@ -227,7 +227,7 @@ def batch(taken: Sequence[Way], number: int, first: int = 0) -> Batch:
     return Batch(_joined([part.graph for part in parts]), choices, parts)
 
 
-def over_inputs(taken: Sequence[Way], number: int, first: int = 0) -> tuple[list[Case], dict]:
+def over_inputs(taken: Sequence[Way], number: int, first: int = 0) -> list[Case]:
     """Layers whose kernels let the output lie over an input, each as close as they let it.
 
     Args:
@@ -236,10 +236,9 @@ def over_inputs(taken: Sequence[Way], number: int, first: int = 0) -> tuple[list
         first: Seed from which layers are looked for.
 
     Returns:
-        The layers, and the kernel of each by its output.
+        The layers with their kernels.
     """
     cases: list[Case] = []
-    choices: dict[str, Choice] = {}
     for way in taken:
         for layer in layers(way, number, first):
             if len(layer.graph.ops) > 1:  # quantisation rescales an input first
@@ -249,12 +248,9 @@ def over_inputs(taken: Sequence[Way], number: int, first: int = 0) -> tuple[list
                     stem = f"{way.kernel.name}_{len(cases)}_"
                     graph = _prefixed(layer.graph, stem)
                     floats = [{f"{stem}{x}": v for x, v in s.items()} for s in layer.floats]
-                    cases.append(Case(graph, index, floats))
-                    scratch = way.kernel.scratch(site)
-                    choices[graph.ops[-1].y] = Choice(
-                        way.kernel, scratch, overlap={index: distance}
-                    )
-    return cases, choices
+                    choice = Choice(way.kernel, way.kernel.scratch(site))
+                    cases.append(Case(graph, choice, index, distance, floats))
+    return cases
 
 
 def _places(kernel: Kernel, site: Site) -> list[tuple[int, int]]:

@@ -23,11 +23,12 @@ HOST_LAYERS, EMULATOR_LAYERS = 6, 4
 @pytest.mark.parametrize("name", TARGETS)
 def test_outputs_over_inputs_on_the_host(name: str, objects: Objects, tmp_path: Path) -> None:
     target = TARGETS[name]
-    cases, choices = over_inputs(ways(target), HOST_LAYERS, first=1000)
+    cases = over_inputs(ways(target), HOST_LAYERS, first=1000)
     assert cases
     graph = _joined([case.graph for case in cases])
-    indices = {case.graph.ops[-1].y: case.index for case in cases}
-    plan = _overlapping_plan(graph, indices, choices, target.alignment, 0)
+    by_output = {case.graph.ops[-1].y: case for case in cases}
+    choices = {y: case.choice for y, case in by_output.items()}
+    plan = _overlapping_plan(graph, by_output, target.alignment, 0)
     flags = MVE if name == Isa.MVE else []
     program = build_program(graph, choices, target, objects, tmp_path, flags, plan)
     samples = _samples([case.graph for case in cases], [case.floats for case in cases])
@@ -41,5 +42,5 @@ def test_outputs_over_inputs_on_the_host(name: str, objects: Objects, tmp_path: 
 @pytest.mark.parametrize("isa", Isa, ids=str)
 def test_outputs_over_inputs_in_the_emulator(isa: Isa, tmp_path: Path) -> None:
     target = Target(isa)
-    cases, choices = over_inputs(ways(target), EMULATOR_LAYERS, first=6000)
-    assert not _wrong(cases, target, BOARDS[isa], tmp_path / "project", choices=choices)
+    cases = over_inputs(ways(target), EMULATOR_LAYERS, first=6000)
+    assert not _wrong(cases, target, BOARDS[isa], tmp_path / "project")

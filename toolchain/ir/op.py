@@ -93,6 +93,11 @@ def no_scratch(_site: Site) -> int:
     return 0
 
 
+def no_more(_site: Site) -> int:
+    """Takes no more instructions."""
+    return 0
+
+
 def no_overlap(_site: Site) -> Mapping[int, int]:
     """The output lies apart from every input."""
     return {}
@@ -149,6 +154,9 @@ class Kernel:
         facts: What the template prints besides the operator's arguments.
         call_bytes: Flash of one call, its descriptor included, roughly: what many layers of a model
             weigh against the kernel's own code.
+        frugal: The same function with its work cut in another way, which takes less memory: less
+            scratch, or an output over an input. Taken where the arena falls.
+        dearer: Instructions of a frugal form above those the cost table has under its name.
     """
 
     name: str
@@ -162,6 +170,8 @@ class Kernel:
     pack: Callable[[Site], Mapping[str, Array]] | None = None
     facts: Callable[[Site], Mapping[str, Any]] = no_facts
     call_bytes: int = 70
+    frugal: tuple[Kernel, ...] = ()
+    dearer: Callable[[Site], int] = no_more
 
     def written_for(self, target: Target) -> bool:
         """It is portable, or the family is the fast one and the core one of its own."""

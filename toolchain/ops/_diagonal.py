@@ -5,8 +5,9 @@ and the output may grow over it. The distances here are exact: with one byte les
 overwritten before its last read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,76 @@ def window_distance(
             written = max(k - k // repeats for k in range(1, channels))
         needs += [*(np.arange(pixels) * channels + written - starts)]
     return int(max(needs))
+
+
+class Group(NamedTuple):
+    """Neighbouring output pixels that a kernel computes together, counted through rows and images.
+
+    Args:
+        first: The first pixel.
+        end: The one after the last.
+        again: Channels of each pixel that are written when the windows are read for the last time;
+            0: all reads come first.
+    """
+
+    first: int
+    end: int
+    again: int = 0
+
+
+def groups_of(pixels: range, size: int, again: int = 0) -> list[Group]:
+    """Groups of `size` pixels one after the other; the last one has what is left."""
+    return [
+        Group(first, min(first + size, pixels.stop), again)
+        for first in range(pixels.start, pixels.stop, size)
+    ]
+
+
+def grouped_distance(window: Window, x: Shape4, y: Shape4, groups: Iterable[Group]) -> int:
+    """The distance of a kernel that reads all channels of the windows of a group.
+
+    Args:
+        window: Geometry.
+        x: Shape of the input, [N, H, W, C].
+        y: Shape of the output, [N, OH, OW, O].
+        groups: In their order, which is that of the pixels; they may overlap: such pixels are
+            computed again.
+    """
+    starts, channels = _first_bytes(window, x, y), y[3]
+    needs, later = -int(np.prod(x)), NEVER
+    for group, before in _backwards(list(groups)):
+        low = int(starts[group.first : group.end].min())
+        needs = max(needs, group.end * channels - later)
+        if group.again:
+            last = (group.end - 1) * channels + group.again
+            needs = max(needs, max(last, before * channels) - low)
+        later = min(later, low)
+    return needs
+
+
+def _backwards(groups: list[Group]) -> Iterable[tuple[Group, int]]:
+    """Each group, the last one first, with the end of the one before it."""
+    ends = [0, *(group.end for group in groups[:-1])]
+    return zip(reversed(groups), reversed(ends), strict=True)
+
+
+def grouped_overlap(groups: Callable[[Site], Iterable[Group]]) -> Callable[[Site], dict[int, int]]:
+    """Overlap of a convolution or fully connected layer with its input 0, for Kernel.overlap."""
+
+    def overlap(site: Site) -> dict[int, int]:
+        return {0: grouped_distance(*pixels_of(site), groups(site))}
+
+    return overlap
+
+
+def pixels_of(site: Site) -> tuple[Window, Shape4, Shape4]:
+    """Window, input and output; rows of a fully connected layer are the pixels of a line."""
+    x, y = site.shape(site.op.x), site.shape(site.op.y)
+    window = getattr(site.op, "window", None)
+    if window is not None:
+        return window, x, y
+    rows = int(np.prod(x[:-1]))
+    return Window((1, 1)), (1, 1, rows, x[-1]), (1, 1, rows, y[-1])
 
 
 def _first_bytes(window: Window, x: Shape4, y: Shape4) -> NDArray[np.int64]:

@@ -12,11 +12,13 @@ from toolchain.ops.fast import (
     mve_conv,
     mve_depthwise,
     mve_elementwise,
+    mve_pointwise,
     scalar_conv,
     scalar_depthwise,
 )
 
 CONVOLUTION: tuple[Kernel, ...] = (
+    *mve_pointwise.POINTWISE,
     *mve_conv.CONVOLUTION,
     *dsp_conv.CONVOLUTION,
     *scalar_conv.CONVOLUTION,
@@ -31,6 +33,7 @@ DEPTHWISE: tuple[Kernel, ...] = (
 GROUPED: tuple[Kernel, ...] = compact.LAYER
 FULLY_CONNECTED: tuple[Kernel, ...] = (
     *mve_conv.FULLY_CONNECTED,
+    *mve_pointwise.POINTWISE,
     *dsp_conv.FULLY_CONNECTED,
     *scalar_conv.FULLY_CONNECTED,
     *compact.LAYER,

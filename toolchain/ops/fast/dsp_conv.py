@@ -8,9 +8,8 @@ import numpy as np
 
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
-from toolchain.ir.op import always, no_overlap
-from toolchain.ops._diagonal import Reads, window_distance, window_overlap
-from toolchain.ops._windows import Window
+from toolchain.ir.op import always
+from toolchain.ops._diagonal import Group, grouped_overlap, groups_of
 from toolchain.ops.fast.dsp_stream import (
     chunk_of,
     is_rectified,
@@ -20,7 +19,7 @@ from toolchain.ops.fast.dsp_stream import (
     taps_of,
     wide_stream,
 )
-from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation
+from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation, rows_of
 from toolchain.ops.fast.narrow import narrow
 
 _CONV, _DENSE = 4, 8
@@ -55,7 +54,13 @@ def short(site: Site) -> bool:
 
 
 def _row_scratch(site: Site) -> int:
-    return 4 * taps_of(site, _DENSE).steps
+    """Words after the whole ones of the input: the rest of the codes, and those that come again."""
+    return int(4 * (taps_of(site, _DENSE).steps // 2 - rows_of(site).shape[1] // 4))
+
+
+def _row_by_groups(site: Site) -> list[Group]:
+    """All codes are read again for every eight channels."""
+    return [Group(0, 1, (-(-site.shape(site.op.y)[-1] // _DENSE) - 1) * _DENSE)]
 
 
 def _edge(site: Site) -> int:
@@ -78,13 +83,9 @@ def _columns_scratch(site: Site) -> int:
     return max(column, last + _edge(site) + -(-rows * 2 * length // 4) * 4)
 
 
-def _overlap(site: Site) -> Mapping[int, int]:
-    """The windows of a pair of pixels are in scratch memory before its outputs are written."""
-    if hasattr(site.op, "window"):
-        return window_overlap(Reads.BEFORE)(site)
-    depth, channels = site.shape(site.op.x)[-1], site.shape(site.op.y)[-1]
-    rows = prod(site.shape(site.op.x)[:-1])
-    return {0: window_distance(Window((1, 1)), (1, 1, rows, depth), (1, 1, rows, channels))}
+def _pairs_in_order(site: Site) -> list[Group]:
+    """The windows of two pixels are in scratch memory before their outputs are written."""
+    return groups_of(range(prod(site.shape(site.op.y)[:-1])), 2)
 
 
 def _facts(site: Site, group: int) -> Mapping[str, Any]:
@@ -153,7 +154,7 @@ def _kernel(
         f"ops/fast/{'conv' if group == _CONV else 'dense'}_dsp.c.j2",
         (f"{name}.c", *sources, *(() if wide else ("glue_tile_dsp_clamp.c",))),
         scratch=_columns_scratch if group == _CONV else _row_scratch,
-        overlap=_overlap if group == _CONV else no_overlap,
+        overlap=grouped_overlap(_pairs_in_order if group == _CONV else _row_by_groups),
         isas=frozenset({Isa.DSP}),
         pack=lambda site: (_wide_pack if wide else _pack)(site, group),
         facts=lambda site: (_wide_facts if wide else _facts)(site, group),

@@ -1,7 +1,7 @@
 """Depthwise convolutions with the DSP extension (Cortex-M4, M7, M33)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,12 @@ SHORT_SHIFT = 11
 
 SCRATCH = 1024
 """Bytes of lines above which a map is computed in bands."""
+
+MEDIUM = 544
+"""The same for the frugal form with medium bands."""
+
+BAND = 290
+"""Instructions of one more band of a channel: gathering, moving lines down, calling the body."""
 
 LARGEST_SHIFT = 30
 
@@ -91,22 +97,31 @@ class Geometry:
 
     @property
     def overwrites(self) -> bool:
-        """Outputs may be written where inputs lie: all that is overwritten was gathered before."""
-        if self.band == self.output_lines:
-            return True
-        same = self.line_step == self.output_line_step and self.element_step <= self.line_step
-        return (
-            same
-            and not self.transposed
-            and self.line_stride == 1
-            and self.window > self.line_padding
-        )
+        """Outputs may be written where inputs lie: all that is overwritten was gathered before.
+
+        Every pixel has the same channels in and out, so that a channel meets only itself. What the
+        next band still gathers begins with input line `later`; rows are compared by where they end
+        and begin, columns, which lie in one another, by their numbers.
+        """
+        if self.transposed and self.element_step != self.output_element_step:
+            return self.band == self.output_lines
+        for done in range(self.band, self.output_lines, self.band):
+            later = done * self.line_stride - self.line_padding
+            later = max(later + max(self.window - self.line_stride, 0), 0)
+            if later < self.lines and done * self.output_line_step > later * self.line_step:
+                return False
+        return True
 
 
-def geometry(site: Site, *, transposed: bool) -> Geometry | None:
+def geometry(site: Site, *, transposed: bool, scratch: int | None = None) -> Geometry | None:
     """Lines along the rows of the image, or, transposed, along its columns.
 
     None where the taps of a line do not lie side by side.
+
+    Args:
+        site: The layer.
+        transposed: Along the columns.
+        scratch: Bytes of lines above which a map is computed in bands; None for SCRATCH.
     """
     window, x, y = site.op.window, site.shape(site.op.x), site.shape(site.op.y)
     line, element = (1, 0) if transposed else (0, 1)
@@ -122,7 +137,8 @@ def geometry(site: Site, *, transposed: bool) -> Geometry | None:
     pitch = max((outputs - 1) * stride[element] + reach, window.pads[element] + elements)
     pitch += pitch % 2
     rows = (kernel[line] - 1) * window.dilation[line] + 1
-    fitting = (SCRATCH // (2 * pitch) - rows) // stride[line] + 1
+    room = SCRATCH if scratch is None else scratch
+    fitting = (room // (2 * pitch) - rows) // stride[line] + 1
     return Geometry(
         lines=x[1 + line],
         elements=elements,
@@ -150,6 +166,12 @@ def best(site: Site) -> Geometry | None:
     both = [geometry(site, transposed=t) for t in (False, True)]
     fitting = (g for g in both if g is not None and g.is_narrow)
     return min(fitting, key=lambda g: g.cost, default=None)
+
+
+def banded(site: Site, scratch: int) -> Geometry | None:
+    """Small bands along the rows of the image, or as `best` where those are impossible."""
+    found = geometry(site, transposed=False, scratch=scratch)
+    return found if found is not None and found.is_narrow else best(site)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +244,13 @@ def _plan(site: Site) -> Geometry:
     return plan
 
 
-def _scratch(site: Site) -> int:
-    return _plan(site).scratch
+def _banded_plan(scratch: int) -> Callable[[Site], Geometry]:
+    def plan(site: Site) -> Geometry:
+        found = banded(site, scratch)
+        assert found is not None
+        return found
+
+    return plan
 
 
 def _forms(site: Site) -> Forms:
@@ -232,10 +259,10 @@ def _forms(site: Site) -> Forms:
     return forms
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
+def _pack(site: Site, plan: Geometry) -> Mapping[str, Array]:
     forms = _forms(site)
     weights = site.constants[site.op.inputs[1]][0]
-    axes = (2, 1, 0) if _plan(site).transposed else (2, 0, 1)
+    axes = (2, 1, 0) if plan.transposed else (2, 0, 1)
     return {
         "weights": np.ascontiguousarray(weights.transpose(axes)).astype(np.int8).reshape(-1),
         "factors": interleaved(folded_bias(site), forms.multipliers),
@@ -243,10 +270,10 @@ def _pack(site: Site) -> Mapping[str, Array]:
     }
 
 
-def _facts(site: Site) -> Mapping[str, Any]:
+def _facts(site: Site, plan: Geometry) -> Mapping[str, Any]:
     x = site.shape(site.op.x)
     return {
-        "plan": _plan(site),
+        "plan": plan,
         "image_step": x[1] * x[2] * x[3],
         "rectified": int(_forms(site).rectified),
     }
@@ -257,24 +284,45 @@ FIVE = ("glue_depthwise_5_dsp.c", "glue_depthwise_5_dsp.S", *SHARED)
 SMALL = ("glue_depthwise_3x3_dsp.c", "glue_depthwise_3x3_dsp.S", *SHARED)
 
 
-def _onto(site: Site) -> tuple[int, ...]:
+def _onto(site: Site, plan: Geometry) -> tuple[int, ...]:
     """Each output is written over codes already read, if the bands of lines allow it."""
     same = site.shape(site.op.x)[3] == site.shape(site.op.y)[3]
-    return (0,) if same and _plan(site).overwrites else ()
+    return (0,) if same and plan.overwrites else ()
+
+
+def _dearer(site: Site, plan: Geometry) -> int:
+    usual = _plan(site)
+    bands = [-(-p.output_lines // p.band) for p in (plan, usual)]
+    more = plan.cost - usual.cost + (BAND - 80) * (bands[0] - bands[1])
+    return int(max(more, 0) * site.shape(site.op.y)[3])
 
 
 def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -> Kernel:
-    return Kernel(
-        name,
-        "ops/fast/depthwise_dsp.c.j2",
-        sources,
-        narrow(when),
-        _scratch,
-        onto=_onto,
-        isas=frozenset({Isa.DSP}),
-        pack=_pack,
-        facts=_facts,
-    )
+    def on(plan: Callable[[Site], Geometry], condition: Callable[[Site], bool]) -> Kernel:
+        return Kernel(
+            name,
+            "ops/fast/depthwise_dsp.c.j2",
+            sources,
+            condition,
+            lambda site: plan(site).scratch,
+            onto=lambda site: _onto(site, plan(site)),
+            isas=frozenset({Isa.DSP}),
+            pack=lambda site: _pack(site, plan(site)),
+            facts=lambda site: _facts(site, plan(site)),
+        )
+
+    def frugal(scratch: int) -> Kernel:
+        plan = _banded_plan(scratch)
+
+        def small(site: Site) -> bool:
+            """Smaller bands of lines."""
+            ways = (_plan(site), plan(site))
+            same = len({(w.kernel_lines, w.kernel_elements, w.element_stride) for w in ways}) == 1
+            return same and ways[1].scratch < ways[0].scratch
+
+        return replace(on(plan, small), dearer=lambda site: _dearer(site, plan(site)))
+
+    return replace(on(_plan, narrow(when)), frugal=(frugal(MEDIUM), frugal(0)))
 
 
 DEPTHWISE: tuple[Kernel, ...] = (

@@ -11,6 +11,7 @@ from toolchain.board import Isa
 from toolchain.ir import Kernel, Site, in_place
 from toolchain.ir.fixedpoint import quantize_multiplier
 from toolchain.ir.op import always
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops.fast.epilogue import clamp_of, rounds_once
 from toolchain.ops.fast.narrow import narrow
 
@@ -177,6 +178,7 @@ AVERAGE_POOL: tuple[Kernel, ...] = (
         "ops/fast/pool_words.c.j2",
         ("glue_avgpool_words_s8.c",),
         when=narrow(always),
+        overlap=window_overlap(Reads.OWN_CHANNEL),
         isas=EVERY_CORE,
     ),
 )
@@ -186,6 +188,7 @@ MAX_POOL: tuple[Kernel, ...] = (
         "ops/fast/pool_words.c.j2",
         ("glue_max_pool_words_s8.c",),
         when=narrow(always),
+        overlap=window_overlap(Reads.OWN_CHANNEL),
         isas=BYTE_LANES,
     ),
 )

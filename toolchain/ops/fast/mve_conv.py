@@ -1,6 +1,7 @@
 """Convolutions and fully connected layers with MVE (Cortex-M55, M85)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from enum import IntEnum
 from math import prod
 from typing import Any
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
+from toolchain.ops._diagonal import Group, grouped_overlap
 from toolchain.ops.fast.epilogue import (
     accumulator_range,
     clamp_of,
@@ -23,11 +25,11 @@ STEP = 16
 """Codes in one vector."""
 MAX_CHANNELS = 65532
 """GLUE_MVE_MAX_CHANNELS: offsets of a scattered store have 16 bits."""
-_FEW_STEPS = 2
+FEW_STEPS = 2
 """Steps of rows whose weights stay in registers."""
 _FEW_CHANNELS = 16
 """Output channels up to which that pays where windows are gathered a few at a time."""
-_TILE = 4
+TILE = 4
 """Least rows of such a layer."""
 _BATCH_BYTES = 768
 
@@ -100,7 +102,8 @@ def stream(site: Site, group: int, order: tuple[int, ...]) -> NDArray[np.int32]:
     return np.concatenate(parts, axis=1).reshape(-1).astype(np.int32)
 
 
-def _filter_facts(site: Site) -> Mapping[str, Any]:
+def filter_facts(site: Site) -> Mapping[str, Any]:
+    """What a filter states besides its stream."""
     return {
         "filter": {
             "steps": steps_of(site),
@@ -111,11 +114,12 @@ def _filter_facts(site: Site) -> Mapping[str, Any]:
     }
 
 
-def _pack_rows(site: Site) -> Mapping[str, Array]:
+def pack_rows(site: Site) -> Mapping[str, Array]:
+    """The filter as glue_rows_mve wants it."""
     return {"stream": stream(site, 4, (0, 1, 2, 3))}
 
 
-def _pack_pairs(site: Site) -> Mapping[str, Array]:
+def pack_pairs(site: Site) -> Mapping[str, Array]:
     """The filter as glue_rows_32_mve wants it."""
     rows, steps = rows_of(site), steps_of(site)
     pairs = -(-len(rows) // 2)
@@ -145,79 +149,7 @@ def _pack_dense(site: Site) -> Mapping[str, Array]:
 
 
 def _dense_facts(site: Site) -> Mapping[str, Any]:
-    return {**_filter_facts(site), "depth": rows_of(site).shape[1]}
-
-
-# ---- rows that lie in the tensor ----
-
-
-def _lines(site: Site, least: int = 1) -> dict[str, int]:
-    """How a pointwise layer walks over its input.
-
-    Args:
-        site: Call of the kernel.
-        least: Least number of rows, if any, that are read in place, or copied.
-    """
-    depth, steps = rows_of(site).shape[1], steps_of(site)
-    shape = site.shape(site.op.x)
-    window = getattr(site.op, "window", None)
-    if window is None or window.stride == (1, 1):
-        rows = prod(shape[:-1])
-        # the steps of row i end at i * depth + 16 * steps
-        direct = max((rows * depth - STEP * steps) // depth + 1, 0)
-        direct = direct if direct == rows else min(direct, rows - least)
-        return {
-            "pitch": depth, "lines": 1, "line_step": 0, "rows": rows,
-            "direct": 0 if direct < least else direct,
-        }  # fmt: skip
-    (down, right), (_, height, width, _) = window.stride, site.shape(site.op.y)
-    return {
-        "pitch": right * depth,
-        "lines": height,
-        "line_step": down * shape[2] * depth,
-        "rows": width,
-        "direct": width,
-    }
-
-
-def rows_in_place(site: Site) -> bool:
-    """A 1 x 1 window without padding; with strides, input channels in multiples of 16."""
-    window = getattr(site.op, "window", None)
-    if window is None:
-        return fits(site)
-    if window.kernel != (1, 1) or any(window.pads):
-        return False
-    return fits(site) and (window.stride == (1, 1) or rows_of(site).shape[1] % STEP == 0)
-
-
-def few_channels_in_place(site: Site) -> bool:
-    """As glue_pointwise_mve, but at most 16, or 32 input channels, and 4 rows or more in a line.
-
-    The output's zero point is -128 or rounding single; no clamp inside int8, right shifts only.
-    """
-    if not rows_in_place(site) or steps_of(site) > _FEW_STEPS:
-        return False
-    lines = _lines(site, _TILE)
-    gapless = steps_of(site) == 1 or lines["pitch"] == STEP * _FEW_STEPS
-    few = site.shape(site.op.y)[-1] <= MAX_CHANNELS // _TILE
-    rectified = form_of(site) is Form.RECTIFIED
-    return gapless and few and rectified and lines["rows"] >= _TILE
-
-
-def _pointwise_scratch(least: int) -> Callable[[Site], int]:
-    def scratch(site: Site) -> int:
-        lines = _lines(site, least)
-        return (lines["rows"] - lines["direct"]) * STEP * steps_of(site)
-
-    return scratch
-
-
-def _pointwise_facts(least: int) -> Callable[[Site], Mapping[str, Any]]:
-    def facts(site: Site) -> Mapping[str, Any]:
-        depth = rows_of(site).shape[1]
-        return {**_filter_facts(site), "depth": depth, "walk": _lines(site, least)}
-
-    return facts
+    return {**filter_facts(site), "depth": rows_of(site).shape[1]}
 
 
 # ---- 3 x 3 ----
@@ -232,9 +164,9 @@ def shared_columns(site: Site) -> bool:
     if (window.kernel, window.stride, window.dilation) != ((3, 3), (1, 1), (1, 1)):
         return False
     _, _, width, channels = site.shape(site.op.y)
-    if site.shape(site.op.x)[-1] % STEP or channels % 2 or width < _TILE:
+    if site.shape(site.op.x)[-1] % STEP or channels % 2 or width < TILE:
         return False
-    few = channels <= MAX_CHANNELS // _TILE
+    few = channels <= MAX_CHANNELS // TILE
     return fits(site) and few and form_of(site) is not Form.GENERAL
 
 
@@ -246,7 +178,7 @@ def _pack_3x3(site: Site) -> Mapping[str, Array]:
     zero = site.quant(site.op.y).zero_point
     signed, zeros = (np.full((pairs, 1), v) for v in (form_of(site) is Form.SIGNED, zero))
     parts = [
-        np.repeat(folded_bias(site), _TILE).reshape(pairs, 2 * _TILE),
+        np.repeat(folded_bias(site), TILE).reshape(pairs, 2 * TILE),
         np.ascontiguousarray(weights.transpose(0, 3, 2, 1, 4)).reshape(pairs, -1).view("<i4"),
         *(multipliers, signed, left, zeros),
     ]
@@ -258,7 +190,46 @@ def _3x3_scratch(site: Site) -> int:
 
 
 def _3x3_facts(site: Site) -> Mapping[str, Any]:
-    return {"steps": site.shape(site.op.x)[-1] // STEP}
+    return {"steps": site.shape(site.op.x)[-1] // STEP, "in_place": 0}
+
+
+def _over_itself(site: Site) -> bool:
+    """In place, with one column of the input kept."""
+    x, y = site.shape(site.op.x), site.shape(site.op.y)
+    return x == y and x[2] % TILE == 0 and site.op.window.pads == (1, 1, 1, 1)
+
+
+def _column_kept(site: Site) -> int:
+    """Instructions of keeping a column for the next tiles, about."""
+    _, height, width, channels = site.shape(site.op.x)
+    return 7 * (height + 2) * (width // TILE) * (channels // STEP)
+
+
+def _3x3_scratch_in_place(site: Site) -> int:
+    _, height, _, channels = site.shape(site.op.x)
+    return _3x3_scratch(site) + height * channels
+
+
+def _columns_shared() -> Kernel:
+    usual = Kernel(
+        "glue_conv_3x3_mve",
+        "ops/fast/conv_3x3_mve.c.j2",
+        ("glue_conv_3x3_mve.c", "glue_conv_3x3_mve.S"),
+        when=shared_columns,
+        scratch=_3x3_scratch,
+        isas=MVE,
+        pack=_pack_3x3,
+        facts=_3x3_facts,
+    )
+    in_place = replace(
+        usual,
+        when=_over_itself,
+        scratch=_3x3_scratch_in_place,
+        onto=lambda _: (0,),
+        facts=lambda site: {**_3x3_facts(site), "in_place": 1},
+        dearer=_column_kept,
+    )
+    return replace(usual, frugal=(in_place,))
 
 
 # ---- windows that are gathered first ----
@@ -277,16 +248,33 @@ def few_taps(site: Site) -> bool:
     return (
         fits(site)
         and form_of(site) is Form.RECTIFIED
-        and steps_of(site) <= _FEW_STEPS
+        and steps_of(site) <= FEW_STEPS
         and site.shape(site.op.y)[-1] <= _FEW_CHANNELS
-        and _outputs(site) >= _TILE
+        and _outputs(site) >= TILE
     )
 
 
 def _batch(site: Site) -> int:
     """Windows gathered before they are multiplied: a multiple of four, or two, or all."""
-    fitting = _BATCH_BYTES // (STEP * steps_of(site)) // _TILE * _TILE
+    fitting = _BATCH_BYTES // (STEP * steps_of(site)) // TILE * TILE
     return min(max(fitting, 2), _outputs(site))
+
+
+def _batches_in_order(site: Site) -> list[Group]:
+    """A batch of windows is in scratch memory before any of its outputs is written.
+
+    No batch of less than four follows one of at least eight.
+    """
+    groups, first, left = [], 0, _outputs(site)
+    while left > 0:
+        rest, size = left - _batch(site), _batch(site)
+        if rest <= 0:
+            size = left
+        elif rest < TILE and size >= 2 * TILE:
+            size -= TILE
+        groups.append(Group(first, first + size))
+        first, left = first + size, left - size
+    return groups
 
 
 def _conv_scratch(site: Site) -> int:
@@ -296,38 +284,12 @@ def _conv_scratch(site: Site) -> int:
 def _conv_facts(site: Site) -> Mapping[str, Any]:
     window, width = site.op.window, site.shape(site.op.x)[2]
     inside = (width + window.pads[1] - window.kernel[1]) // window.stride[1] + 1
-    return {**_filter_facts(site), "batch": _batch(site), "inside_end": max(inside, 0)}
+    return {**filter_facts(site), "batch": _batch(site), "inside_end": max(inside, 0)}
 
 
-_MVE = frozenset({Isa.MVE})
-_ROWS = ("glue_rows_mve.c", "glue_rows_mve.S")
-_ROWS_32 = ("glue_rows_32_mve.c", "glue_rows_32_mve.S")
-
-
-def _pointwise() -> tuple[Kernel, ...]:
-    template, walk = "ops/fast/pointwise_mve.c.j2", "glue_pointwise_walk_mve.c"
-    return (
-        Kernel(
-            "glue_pointwise_32_mve",
-            template,
-            ("glue_pointwise_32_mve.c", walk, *_ROWS_32),
-            when=few_channels_in_place,
-            scratch=_pointwise_scratch(_TILE),
-            isas=_MVE,
-            pack=_pack_pairs,
-            facts=_pointwise_facts(_TILE),
-        ),
-        Kernel(
-            "glue_pointwise_mve",
-            template,
-            ("glue_pointwise_mve.c", walk, *_ROWS),
-            when=rows_in_place,
-            scratch=_pointwise_scratch(1),
-            isas=_MVE,
-            pack=_pack_rows,
-            facts=_pointwise_facts(1),
-        ),
-    )
+MVE = frozenset({Isa.MVE})
+ROWS = ("glue_rows_mve.c", "glue_rows_mve.S")
+ROWS_32 = ("glue_rows_32_mve.c", "glue_rows_32_mve.S")
 
 
 def _windows() -> tuple[Kernel, ...]:
@@ -337,38 +299,30 @@ def _windows() -> tuple[Kernel, ...]:
         Kernel(
             "glue_conv_32_mve",
             template,
-            ("glue_conv_32_mve.c", *walk, *_ROWS_32),
+            ("glue_conv_32_mve.c", *walk, *ROWS_32),
             when=few_taps,
             scratch=_conv_scratch,
-            isas=_MVE,
-            pack=_pack_pairs,
+            overlap=grouped_overlap(_batches_in_order),
+            isas=MVE,
+            pack=pack_pairs,
             facts=_conv_facts,
         ),
         Kernel(
             "glue_conv_mve",
             template,
-            ("glue_conv_mve.c", *walk, *_ROWS),
+            ("glue_conv_mve.c", *walk, *ROWS),
             when=fits,
             scratch=_conv_scratch,
-            isas=_MVE,
-            pack=_pack_rows,
+            overlap=grouped_overlap(_batches_in_order),
+            isas=MVE,
+            pack=pack_rows,
             facts=_conv_facts,
         ),
     )
 
 
 CONVOLUTION: tuple[Kernel, ...] = (
-    *_pointwise(),
-    Kernel(
-        "glue_conv_3x3_mve",
-        "ops/fast/conv_3x3_mve.c.j2",
-        ("glue_conv_3x3_mve.c", "glue_conv_3x3_mve.S"),
-        when=shared_columns,
-        scratch=_3x3_scratch,
-        isas=_MVE,
-        pack=_pack_3x3,
-        facts=_3x3_facts,
-    ),
+    _columns_shared(),
     *_windows(),
 )
 FULLY_CONNECTED: tuple[Kernel, ...] = (
@@ -377,9 +331,8 @@ FULLY_CONNECTED: tuple[Kernel, ...] = (
         "ops/fast/dense_mve.c.j2",
         ("glue_dense_mve.c", "glue_dense_mve.S"),
         when=one_row,
-        isas=_MVE,
+        isas=MVE,
         pack=_pack_dense,
         facts=_dense_facts,
     ),
-    *_pointwise(),
 )

@@ -1,12 +1,14 @@
 """Depthwise convolutions with MVE (Cortex-M55, M85)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops.fast import mve_strips as strips
 from toolchain.ops.fast.epilogue import requantisation
 
@@ -46,25 +48,46 @@ def _stride2(site: Site) -> bool:
 
 
 def _strip_kernel(name: str, source: str, form: strips.Form, when: Any) -> Kernel:
-    def pack(site: Site) -> Mapping[str, Array]:
-        return strips.pack(site, form)
+    def on(cut: Callable[[Site, strips.Form], strips.Cut | None], condition: Any) -> Kernel:
+        def chosen(site: Site) -> strips.Cut:
+            found = cut(site, form)
+            assert found is not None, "the kernel does not apply"
+            return found
 
-    def facts(site: Site) -> Mapping[str, Any]:
-        return strips.facts(site, form)
+        def overlap(site: Site) -> Mapping[int, int]:
+            found = chosen(site)
+            return {} if found.in_place else {0: strips.distance(site, form, found)}
 
-    def scratch(site: Site) -> int:
-        return strips.scratch(site, form)
+        def dearer(site: Site) -> int:
+            usual = strips.cut(site, form)
+            assert usual is not None
+            return max(chosen(site).cost - usual.cost, 0)
 
-    return Kernel(
-        name,
-        "ops/fast/depthwise_strips_mve.c.j2",
-        (f"{source}.c", f"{source}.S", "glue_depthwise_mve_strip.c", "glue_depthwise_mve_strip.S"),
-        when=when,
-        scratch=scratch,
-        isas=_MVE,
-        pack=pack,
-        facts=facts,
-    )
+        files = (f"{source}.c", f"{source}.S")
+        return Kernel(
+            name,
+            "ops/fast/depthwise_strips_mve.c.j2",
+            (*files, "glue_depthwise_mve_strip.c", "glue_depthwise_mve_strip.S"),
+            when=condition,
+            scratch=lambda site: strips.scratch(site, form, chosen(site)),
+            overlap=overlap,
+            onto=lambda site: (0,) if chosen(site).in_place else (),
+            isas=_MVE,
+            pack=lambda site: strips.pack(site, form, chosen(site)),
+            facts=lambda site: strips.facts(site, form, chosen(site)),
+            dearer=dearer,
+        )
+
+    def by_lines(site: Site) -> bool:
+        """Line by line."""
+        return strips.cut_by_lines(site, form) is not None
+
+    def in_place(site: Site) -> bool:
+        """In place, with one line of the input kept."""
+        return strips.cut_in_place(site, form) is not None
+
+    frugal = (on(strips.cut_by_lines, by_lines), on(strips.cut_in_place, in_place))
+    return replace(on(strips.cut, when), frugal=frugal)
 
 
 DEPTHWISE: tuple[Kernel, ...] = (
@@ -79,6 +102,7 @@ DEPTHWISE: tuple[Kernel, ...] = (
         "glue_depthwise_s8_mve",
         "ops/fast/depthwise_mve.c.j2",
         ("glue_depthwise_mve.c",),
+        overlap=window_overlap(Reads.OWN_CHANNEL),
         isas=_MVE,
         pack=_pack_any,
     ),

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolchain.board import Isa
 from toolchain.ir import Kernel, Site, in_place
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops.fast.epilogue import rounds_once
 
 _MVE = frozenset({Isa.MVE})
@@ -116,6 +117,7 @@ AVERAGE_POOL: tuple[Kernel, ...] = (
         "glue_average_pool_s8_mve",
         "ops/fast/pool_mve.c.j2",
         ("glue_pool_mve_average.c",),
+        overlap=window_overlap(Reads.OWN_CHANNEL),
         when=_averaged,
         isas=_MVE,
     ),
@@ -125,6 +127,7 @@ MAX_POOL: tuple[Kernel, ...] = (
         "glue_max_pool_s8_mve",
         "ops/fast/pool_mve.c.j2",
         ("glue_pool_mve_max.c",),
+        overlap=window_overlap(Reads.OWN_CHANNEL),
         isas=_MVE,
     ),
 )

@@ -1,12 +1,13 @@
 """How the MVE strip kernels cut a depthwise layer, and what their weights look like."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from toolchain.ir import Array, Site
+from toolchain.ops._diagonal import NEVER
 from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation, rounds_once
 
 _CHANNELS = 16
@@ -16,6 +17,8 @@ _OUTPUTS, _LINES, _SINGLE = 4, 2, 8
 """Outputs and lines of a step; outputs of a step of one line."""
 
 _SCRATCH = 3200
+_MOVE, _KEEP = 60, 8
+"""Instructions of going to a strip elsewhere, and of keeping one position of 16 channels."""
 _REACH = 1 << 16
 """Offsets of the scatter have 16 bits."""
 
@@ -69,6 +72,8 @@ class Cut:
         transposed: Strips run along the height.
         narrow: The form for 8 channels that copies two positions at a time.
         cost: Instructions, about.
+        by_lines: All strips of some lines come before the next lines.
+        in_place: Outputs are written where the inputs lie; a line that is read again is kept.
     """
 
     along: Axis
@@ -77,6 +82,13 @@ class Cut:
     transposed: bool
     narrow: bool
     cost: int
+    by_lines: bool = False
+    in_place: bool = False
+
+    @property
+    def starts(self) -> range:
+        """The first output of every strip along the axis; the last one may begin before."""
+        return range(0, self.along.output, self.span)
 
 
 def _ceil(a: int, b: int) -> int:
@@ -142,28 +154,102 @@ def _cuts(site: Site, form: Form) -> Iterator[Cut]:
                     yield Cut(along, across, span, along is height, narrow, cost)
 
 
-def cut(site: Site, form: Form) -> Cut | None:
-    """The cheapest cut; None where the kernel does not apply."""
+def _applies(site: Site, form: Form) -> bool:
     window = site.op.window
-    fits = (
+    return (
         max(window.kernel) <= 3
         and window.stride == (form.stride, form.stride)
         and window.dilation == (1, 1)
         and site.shape(site.op.x)[3] == site.shape(site.op.y)[3]
     )
-    return min(_cuts(site, form), key=lambda c: c.cost, default=None) if fits else None
 
 
-def _chosen(site: Site, form: Form) -> Cut:
-    found = cut(site, form)
-    assert found is not None, "the kernel does not apply"
-    return found
+def _cheapest(cuts: Iterable[Cut]) -> Cut | None:
+    return min(cuts, key=lambda c: c.cost, default=None)
 
 
-def scratch(site: Site, form: Form) -> int:
-    """Bytes of one strip."""
-    found = _chosen(site, form)
-    return _bytes(form, found.span, found.narrow)
+def cut(site: Site, form: Form) -> Cut | None:
+    """The cheapest cut; None where the kernel does not apply."""
+    return _cheapest(_cuts(site, form)) if _applies(site, form) else None
+
+
+def cut_by_lines(site: Site, form: Form) -> Cut | None:
+    """The cheapest cut whose outputs come in the order of their rows; None where it is that anyhow.
+
+    Going to another place costs some instructions.
+    """
+    if not _applies(site, form):
+        return None
+    found = _cheapest(c for c in _cuts(site, form) if not c.transposed)
+    if found is None or (found == cut(site, form) and len(found.starts) == 1):
+        return None
+    moves = len(found.starts) * _ceil(found.across.output, _LINES) if len(found.starts) > 1 else 0
+    return replace(found, by_lines=True, cost=found.cost + _MOVE * moves)
+
+
+def cut_in_place(site: Site, form: Form) -> Cut | None:
+    """The cheapest cut that can keep the line it is about to overwrite; None where none can."""
+    if not _applies(site, form) or form is not STRIDE1:
+        return None
+    if site.shape(site.op.x) != site.shape(site.op.y):
+        return None
+
+    def keeps(c: Cut) -> bool:
+        even = c.across.output % _LINES == 0 or _has_single(form, c.across, c.span, c.narrow)
+        return even and len(c.starts) == 1 and c.across.padding <= 1
+
+    found = _cheapest(filter(keeps, _cuts(site, form)))
+    if found is None:
+        return None
+    strips = _ceil(found.across.output - _LINES, _LINES) * _ceil(
+        site.shape(site.op.x)[3], _CHANNELS
+    )
+    kept = strips * (_KEEP * found.along.input + _MOVE)
+    return replace(found, in_place=True, cost=found.cost + kept)
+
+
+def scratch(site: Site, form: Form, chosen: Cut) -> int:
+    """Bytes of one strip, and of the line that is kept."""
+    kept = chosen.along.input * site.shape(site.op.x)[3] if chosen.in_place else 0
+    return _bytes(form, chosen.span, chosen.narrow) + kept
+
+
+def distance(site: Site, form: Form, chosen: Cut) -> int:
+    """Bytes by which the output must begin before the input, at least.
+
+    Each strip reads all it needs of 16 channels before it writes their outputs.
+    """
+    strips = list(_strips(site, form, chosen))
+    needs, later = -int(np.prod(site.shape(site.op.x))), NEVER
+    written = np.maximum.accumulate([last for _, last in strips])
+    for (first, _), before in zip(reversed(strips), reversed(written.tolist()), strict=True):
+        needs = max(needs, before + 1 - later)
+        later = min(later, first)
+    return needs
+
+
+def _strips(site: Site, form: Form, chosen: Cut) -> Iterator[tuple[int, int]]:
+    """First byte read and last byte written by every strip, in their order."""
+    along, across = chosen.along, chosen.across
+    images, channels = (site.shape(site.op.x)[i] for i in (0, 3))
+    sizes = [int(np.prod(site.shape(t)[1:])) for t in (site.op.x, site.op.y)]
+    single = _has_single(form, across, chosen.span, chosen.narrow)
+    lines = list(range(0, across.output - _LINES + 1, _LINES))
+    if across.output % _LINES:
+        lines.append(across.output - 1 if single else across.output - _LINES)
+    places = [(line, start) for start in chosen.starts for line in lines]
+    if chosen.by_lines:
+        places = [(line, start) for line in lines for start in chosen.starts]
+    for image in range(images):
+        for line, start in places:
+            output = min(start, along.output - chosen.span)
+            last = min(line + _LINES, across.output) - 1
+            x = max(line * form.stride - across.padding, 0) * across.input_step
+            x += max(output * form.stride - along.padding, 0) * along.input_step
+            y = last * across.output_step + (output + chosen.span - 1) * along.output_step
+            for first in range(0, channels, _CHANNELS):
+                final = min(first + _CHANNELS, channels) - 1
+                yield image * sizes[0] + x + first, image * sizes[1] + y + final
 
 
 def _general(site: Site) -> bool:
@@ -176,9 +262,8 @@ def _general(site: Site) -> bool:
     return (low, high) != (-128, 127) or away or bool((left > 0).any())
 
 
-def facts(site: Site, form: Form) -> Mapping[str, Any]:
+def facts(site: Site, form: Form, found: Cut) -> Mapping[str, Any]:
     """Axes, span, and the forms, which say what the records are."""
-    found = _chosen(site, form)
     kind = "general_mve" if _general(site) else "mve"
     width = "_narrow" if found.narrow else ""
     single = f"&glue_depthwise_{form.name}_line_{kind}"
@@ -189,15 +274,17 @@ def facts(site: Site, form: Form) -> Mapping[str, Any]:
     return {
         **axes,
         "span": found.span,
+        "by_lines": int(found.by_lines),
+        "in_place": int(found.in_place),
         "form": f"glue_depthwise_{form.name}{width}_{kind}",
         "single": single if _has_single(form, found.across, found.span, found.narrow) else "NULL",
     }
 
 
-def _windows(site: Site, form: Form) -> Array:
+def _windows(site: Site, form: Form, chosen: Cut) -> Array:
     """int8 [channels, outputs, 4 positions, 4 lines]: the kernel at its places in the window."""
     kernel = site.constants[site.op.inputs[1]][0]
-    if not _chosen(site, form).transposed:
+    if not chosen.transposed:
         kernel = kernel.transpose(1, 0, 2)  # positions first
     positions, lines, channels = kernel.shape
     windows = np.zeros((channels, len(form.places), 4, 4), np.int8)
@@ -206,9 +293,9 @@ def _windows(site: Site, form: Form) -> Array:
     return windows
 
 
-def pack(site: Site, form: Form) -> Mapping[str, Array]:
+def pack(site: Site, form: Form, chosen: Cut) -> Mapping[str, Array]:
     """One record of words per channel."""
-    windows = _windows(site, form)
+    windows = _windows(site, form, chosen)
     weights = windows.reshape(len(windows), -1).view(np.dtype("<i4"))
     multiplier, left = requantisation(site)
     right = np.minimum(left, -1 if rounds_once(site) else 0)

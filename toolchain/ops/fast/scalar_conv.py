@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site, always
+from toolchain.ops._diagonal import Group, grouped_overlap, groups_of
 from toolchain.ops.fast.epilogue import clamp_of, folded_bias, rows_of
 from toolchain.ops.fast.scalar_epilogue import epilogue_of
 
@@ -16,6 +17,8 @@ _TILE_CHANNELS = 4
 _DENSE_CHANNELS = 8
 _PAIR_CHANNELS = 2
 _BYTE_CHANNELS = 8
+_TOGETHER = 2 * 8
+"""Pixels of which the last channels follow all others: PAIRS_TOGETHER in glue_conv_scalar.c."""
 _FIELD_OFFSET = 0x7F80
 """Keeps the sum of two products in 16 bits from going below zero."""
 _COLUMN_BYTES = 512
@@ -188,6 +191,46 @@ def paired(site: Site) -> int:
     return 8 * -(-_depth(site) // 2) + _padding(site)
 
 
+def _tiles_in_order(site: Site) -> list[Group]:
+    """Windows in scratch memory are read before; else again for every four channels of a pair.
+
+    Channels that do not fill a group come after the others, and for many pairs at a time. Where the
+    lines of the image are not one, pairs end with the line.
+    """
+    (_, height, width, _), channels = _output(site), site.shape(site.op.y)[-1]
+    if _columns(site):
+        return groups_of(range(height * width), _columns(site))
+    again = (-(-channels // _TILE_CHANNELS) - 1) * _TILE_CHANNELS
+    size = _TOGETHER if again and channels % _TILE_CHANNELS else 2
+    geometry = _geometry(site)
+    (_, x_width), (down, right) = geometry["x_size"], geometry["stride"]
+    line = height * width if down == 1 and x_width == right * width else width
+    return [
+        group
+        for first in range(0, height * width, line)
+        for group in _tiles_of_line(range(first, first + line), size, again)
+    ]
+
+
+def _tiles_of_line(pixels: range, size: int, again: int) -> list[Group]:
+    """Whole pairs, then an odd last pixel by itself."""
+    pairs = range(pixels.start, pixels.stop - len(pixels) % 2)
+    return groups_of(pairs, size, again) + groups_of(range(pairs.stop, pixels.stop), 1, again)
+
+
+def _pairs_in_order(site: Site) -> list[Group]:
+    """Two windows are in scratch memory before any of their outputs is written."""
+    _, height, width, _ = _output(site)
+    return groups_of(range(height * width), _PAIR_CHANNELS)
+
+
+def _output(site: Site) -> tuple[int, int, int, int]:
+    y = site.shape(site.op.y)
+    if hasattr(site.op, "window"):
+        return y[0], y[1], y[2], y[3]
+    return 1, 1, prod(y[:-1]), y[-1]
+
+
 def one_sample(site: Site) -> bool:
     """One sample at a time."""
     return site.shape(site.op.x)[0] == 1
@@ -218,6 +261,7 @@ def _tiles(when: Callable[[Site], bool]) -> tuple[Kernel, ...]:
             _TILE_SOURCES,
             when=when,
             scratch=gathered,
+            overlap=grouped_overlap(_tiles_in_order),
             isas=frozenset({Isa.SCALAR}),
             pack=tile_streams,
             facts=tile_facts,
@@ -228,6 +272,7 @@ def _tiles(when: Callable[[Site], bool]) -> tuple[Kernel, ...]:
             _PAIR_SOURCES,
             when=when,
             scratch=paired,
+            overlap=grouped_overlap(_pairs_in_order),
             isas=frozenset({Isa.BASELINE}),
             pack=pair_streams,
             facts=pair_facts,

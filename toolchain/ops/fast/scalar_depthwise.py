@@ -1,6 +1,7 @@
 """Depthwise convolutions without SIMD (Cortex-M0, M0+, M3)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,14 @@ from numpy.typing import NDArray
 
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
+from toolchain.ir.op import no_overlap
+from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops.fast.epilogue import clamp_of, folded_bias, rows_of
 from toolchain.ops.fast.scalar_conv import one_sample
 from toolchain.ops.fast.scalar_epilogue import GENERAL, epilogue_of
+
+_LINE = 60
+"""Instructions at the ends of a line, about."""
 
 
 def channel_streams(site: Site) -> Mapping[str, Array]:
@@ -20,10 +26,11 @@ def channel_streams(site: Site) -> Mapping[str, Array]:
 
 def line_streams(site: Site) -> Mapping[str, Array]:
     """The same with the weights of 3x3 kernels in the order of the lines they run along."""
-    rows = rows_of(site)
-    if _upright(site):
-        rows = rows.reshape(-1, 3, 3).transpose(0, 2, 1).reshape(-1, 9)
-    return _streams(site, rows)
+    return _streams(site, _upright_rows(site) if _upright(site) else rows_of(site))
+
+
+def _upright_rows(site: Site) -> NDArray[np.int64]:
+    return rows_of(site).reshape(-1, 3, 3).transpose(0, 2, 1).reshape(-1, 9)
 
 
 def _streams(site: Site, rows: NDArray[np.int64]) -> Mapping[str, Array]:
@@ -56,6 +63,26 @@ def _upright(site: Site) -> bool:
     return oh > ow and (site.op.window.stride != (1, 1) or width == ow)
 
 
+def _overwrites(site: Site) -> tuple[int, ...]:
+    """With stride 2, lines along the rows end up where all that lies was read before.
+
+    Output line l takes the place of input line l / 2 about, of the same channel, and later lines
+    read from input line 2 l + 1 on. With stride 1 the next line reads what lies at its place.
+    """
+    return (0,) if site.op.window.stride == (2, 2) and not _upright(site) else ()
+
+
+def _level(site: Site) -> bool:
+    """Lines along the rows of the image."""
+    return site.op.window.stride == (2, 2) and _upright(site)
+
+
+def _more_lines(site: Site) -> int:
+    """Instructions of more and shorter lines, about."""
+    _, height, width, channels = site.shape(site.op.y)
+    return _LINE * channels * max(height - width, 0)
+
+
 def three_by_three(site: Site) -> bool:
     """3x3, stride 1 or 2, no dilation, pads up to 1, images from 3x3, channels kept, usual scales.
 
@@ -84,21 +111,42 @@ _ROLLING_BASELINE = (
 )
 
 
-def _kernel(name: str, sources: tuple[str, ...], isa: Isa, *, rolling: bool) -> Kernel:
+def _kernel(name: str, sources: tuple[str, ...], isa: Isa) -> Kernel:
     return Kernel(
         name,
         "ops/fast/depthwise_scalar.c.j2",
         sources,
-        when=three_by_three if rolling else one_sample,
+        when=one_sample,
+        overlap=window_overlap(Reads.OWN_CHANNEL),
         isas=frozenset({isa}),
-        pack=line_streams if rolling else channel_streams,
-        facts=line_facts if rolling else depthwise_facts,
+        pack=channel_streams,
+        facts=depthwise_facts,
     )
 
 
+def _rolling(name: str, sources: tuple[str, ...], isa: Isa) -> Kernel:
+    usual = replace(
+        _kernel(name, sources, isa),
+        when=three_by_three,
+        overlap=no_overlap,
+        onto=_overwrites,
+        pack=line_streams,
+        facts=line_facts,
+    )
+    level = replace(
+        usual,
+        when=_level,
+        onto=lambda _: (0,),
+        pack=channel_streams,
+        facts=depthwise_facts,
+        dearer=_more_lines,
+    )
+    return replace(usual, frugal=(level,))
+
+
 DEPTHWISE: tuple[Kernel, ...] = (
-    _kernel("glue_depthwise_3x3_scalar", _ROLLING, Isa.SCALAR, rolling=True),
-    _kernel("glue_depthwise_3x3_baseline", _ROLLING_BASELINE, Isa.BASELINE, rolling=True),
-    _kernel("glue_depthwise_scalar", ("glue_depthwise_scalar.c",), Isa.SCALAR, rolling=False),
-    _kernel("glue_depthwise_baseline", ("glue_depthwise_baseline.c",), Isa.BASELINE, rolling=False),
+    _rolling("glue_depthwise_3x3_scalar", _ROLLING, Isa.SCALAR),
+    _rolling("glue_depthwise_3x3_baseline", _ROLLING_BASELINE, Isa.BASELINE),
+    _kernel("glue_depthwise_scalar", ("glue_depthwise_scalar.c",), Isa.SCALAR),
+    _kernel("glue_depthwise_baseline", ("glue_depthwise_baseline.c",), Isa.BASELINE),
 )

@@ -1,0 +1,230 @@
+"""1 x 1 convolutions and fully connected layers on many rows with MVE (Cortex-M55, M85)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from toolchain.ir import Kernel, Site
+from toolchain.ops._diagonal import Group, grouped_overlap, groups_of
+from toolchain.ops.fast.epilogue import rows_of
+from toolchain.ops.fast.mve_conv import (
+    FEW_STEPS,
+    MAX_CHANNELS,
+    MVE,
+    ROWS,
+    ROWS_32,
+    STEP,
+    TILE,
+    Form,
+    filter_facts,
+    fits,
+    form_of,
+    pack_pairs,
+    pack_rows,
+    steps_of,
+)
+
+_GROUP = 4
+"""Channels of glue_rows_mve computed at a time."""
+_BLOCK = 128
+"""Most rows of a block."""
+
+
+def _lines(site: Site, least: int = 1) -> dict[str, int]:
+    """How a pointwise layer walks over its input.
+
+    Args:
+        site: Call of the kernel.
+        least: Least number of rows, if any, that are read in place, or copied.
+    """
+    depth, steps = rows_of(site).shape[1], steps_of(site)
+    shape = site.shape(site.op.x)
+    window = getattr(site.op, "window", None)
+    if window is None or window.stride == (1, 1):
+        rows = prod(shape[:-1])
+        # the steps of row i end at i * depth + 16 * steps
+        direct = max((rows * depth - STEP * steps) // depth + 1, 0)
+        direct = direct if direct == rows else min(direct, rows - least)
+        return {
+            "pitch": depth,
+            "lines": 1,
+            "line_step": depth * (0 if direct < least else direct),
+            "rows": rows,
+            "direct": 0 if direct < least else direct,
+        }
+    (down, right), (_, height, width, _) = window.stride, site.shape(site.op.y)
+    return {
+        "pitch": right * depth,
+        "lines": height,
+        "line_step": down * shape[2] * depth,
+        "rows": width,
+        "direct": width,
+    }
+
+
+def _blocks(site: Site) -> dict[str, int] | None:
+    """The same with some rows of a long line at a time, each time for all channels."""
+    whole = _lines(site, TILE)
+    if whole["lines"] > 1 or whole["direct"] < 2 * _BLOCK:
+        return None
+    fewest = whole["rows"] - whole["direct"]
+    for rest in range(fewest, fewest + _BLOCK):
+        if 0 < rest < TILE:
+            continue
+        for size in range(_BLOCK, _BLOCK * 3 // 4, -1):
+            if (whole["rows"] - rest) % size:
+                continue
+            lines = (whole["rows"] - rest) // size
+            return {
+                **whole, "lines": lines, "line_step": size * whole["pitch"],
+                "rows": size + rest, "direct": size,
+            }  # fmt: skip
+    return None
+
+
+def _in_blocks(site: Site) -> dict[str, int]:
+    found = _blocks(site)
+    assert found is not None
+    return found
+
+
+def _block_by_block(site: Site) -> bool:
+    """A hundred rows at a time."""
+    return _blocks(site) is not None
+
+
+def _block_calls(site: Site) -> int:
+    """Instructions of the calls for blocks after the first, about."""
+    pairs = -(-site.shape(site.op.y)[-1] // 2)
+    return (_in_blocks(site)["lines"] - 1) * (80 + 45 * pairs)
+
+
+def rows_in_place(site: Site) -> bool:
+    """A 1 x 1 window without padding; with strides, input channels in multiples of 16."""
+    window = getattr(site.op, "window", None)
+    if window is None:
+        return fits(site)
+    if window.kernel != (1, 1) or any(window.pads):
+        return False
+    return fits(site) and (window.stride == (1, 1) or rows_of(site).shape[1] % STEP == 0)
+
+
+def few_channels_in_place(site: Site) -> bool:
+    """As glue_pointwise_mve, but at most 16, or 32 input channels, and 4 rows or more in a line.
+
+    The output's zero point is -128 or rounding single; no clamp inside int8, right shifts only.
+    """
+    if not rows_in_place(site) or steps_of(site) > FEW_STEPS:
+        return False
+    lines = _lines(site, TILE)
+    gapless = steps_of(site) == 1 or lines["pitch"] == STEP * FEW_STEPS
+    few = site.shape(site.op.y)[-1] <= MAX_CHANNELS // TILE
+    rectified = form_of(site) is Form.RECTIFIED
+    return gapless and few and rectified and lines["rows"] >= TILE
+
+
+Walk = Callable[[Site], dict[str, int]]
+
+
+def _pointwise_scratch(walk: Walk) -> Callable[[Site], int]:
+    def scratch(site: Site) -> int:
+        lines = walk(site)
+        return (lines["rows"] - lines["direct"]) * STEP * steps_of(site)
+
+    return scratch
+
+
+def _pointwise_facts(walk: Walk) -> Callable[[Site], Mapping[str, Any]]:
+    def facts(site: Site) -> Mapping[str, Any]:
+        depth = rows_of(site).shape[1]
+        return {**filter_facts(site), "depth": depth, "walk": walk(site)}
+
+    return facts
+
+
+def _lines_in_order(site: Site, walk: Walk) -> tuple[list[range], list[Group]]:
+    """Rows of every line, and the group of those that are copied before they are multiplied."""
+    lines = walk(site)
+    direct, end = lines["direct"], lines["lines"] * lines["direct"]
+    rest = lines["rows"] - direct
+    copied = [Group(end, end + rest)] if rest else []
+    return [range(i, i + direct) for i in range(0, end, direct or 1)], copied
+
+
+def _rows_in_order(site: Site) -> list[Group]:
+    """Pairs of rows, read again for every four channels.
+
+    An odd number of rows begins with two pairs that have a row in common.
+    """
+    again = (-(-site.shape(site.op.y)[-1] // _GROUP) - 1) * _GROUP
+    lines, copied = _lines_in_order(site, _lines)
+    groups: list[Group] = []
+    for rows in lines:
+        odd = len(rows) % 2
+        groups += groups_of(rows[: 2 * odd], 2, again) + groups_of(rows[odd:], 2, again)
+    return groups + copied
+
+
+def _tiles(rows: range) -> list[Group]:
+    """Whole tiles; the last rows together with some before them once more."""
+    rest = len(rows) % TILE
+    last = [Group(rows.stop - TILE, rows.stop)] if rest else []
+    return groups_of(rows[: len(rows) - rest], TILE) + last
+
+
+def _lines_by_channels(walk: Walk) -> Callable[[Site], list[Group]]:
+    """All rows of a line, again for every two channels; for two at most, tiles in their order."""
+
+    def groups(site: Site) -> list[Group]:
+        again = (-(-site.shape(site.op.y)[-1] // 2) - 1) * 2
+        lines, copied = _lines_in_order(site, walk)
+        if again:
+            return [Group(rows.start, rows.stop, again) for rows in lines] + copied
+        return [tile for rows in lines for tile in _tiles(rows)] + copied
+
+    return groups
+
+
+def _long_lines(site: Site) -> dict[str, int]:
+    return _lines(site, TILE)
+
+
+def _pointwise() -> tuple[Kernel, ...]:
+    template, walk = "ops/fast/pointwise_mve.c.j2", "glue_pointwise_walk_mve.c"
+    few = Kernel(
+        "glue_pointwise_32_mve",
+        template,
+        ("glue_pointwise_32_mve.c", walk, *ROWS_32),
+        when=few_channels_in_place,
+        scratch=_pointwise_scratch(_long_lines),
+        overlap=grouped_overlap(_lines_by_channels(_long_lines)),
+        isas=MVE,
+        pack=pack_pairs,
+        facts=_pointwise_facts(_long_lines),
+    )
+    blocks = replace(
+        few,
+        when=_block_by_block,
+        scratch=_pointwise_scratch(_in_blocks),
+        overlap=grouped_overlap(_lines_by_channels(_in_blocks)),
+        facts=_pointwise_facts(_in_blocks),
+        dearer=_block_calls,
+    )
+    return (
+        replace(few, frugal=(blocks,)),
+        Kernel(
+            "glue_pointwise_mve",
+            template,
+            ("glue_pointwise_mve.c", walk, *ROWS),
+            when=rows_in_place,
+            scratch=_pointwise_scratch(_lines),
+            overlap=grouped_overlap(_rows_in_order),
+            isas=MVE,
+            pack=pack_rows,
+            facts=_pointwise_facts(_lines),
+        ),
+    )
+
+
+POINTWISE: tuple[Kernel, ...] = _pointwise()
