@@ -62,17 +62,19 @@ class Net:
         scratch: int = 0,
         inplace: tuple[int, ...] = (),
         over: Mapping[int, int] | None = None,
+        onto: tuple[int, ...] = (),
         **outputs: int,
     ):
         """Add an operator; inputs are separated by spaces, outputs given with their bytes.
 
-        inplace: inputs at distance 0; over: distances of further inputs.
+        inplace: inputs at distance 0; over: distances of further inputs; onto: inputs at whose very
+        place output 0 may lie.
         """
         names = tuple(outputs)
         self.ops.append(Cell(f"op_{names[0]}", tuple(inputs.split()), names))
         self.sizes.update(outputs)
         overlap = {**dict.fromkeys(inplace, 0), **(over or {})}
-        self.choices[names[0]] = Choice(Kernel("k", "t", ()), scratch, overlap=overlap)
+        self.choices[names[0]] = Choice(Kernel("k", "t", ()), scratch, overlap=overlap, onto=onto)
         return self
 
     def view(self, x: str, y: str) -> "Net":
@@ -93,7 +95,7 @@ def random_net(
 
     Branches, skips, views, in-place operators, scratch memory, constants, inputs read twice,
     outputs nobody reads, outputs that are read too, and inputs returned as outputs. With `partial`,
-    outputs may overlap inputs at any distance.
+    outputs may overlap inputs at any distance, or at their very place.
     """
     net = Net.of({"c": pick(1, 50)}, **{f"in{i}": pick(1, sizes) for i in range(pick(1, 3))})
     names = [*net.inputs, "c"]
@@ -114,7 +116,11 @@ def random_net(
             most = outputs[f"t{n}"]
             over = {i: pick(-most, most) if pick(0, 2) else 0 for i in range(len(xs)) if pick(0, 3)}
         scratch = pick(0, 1) * pick(0, 1) * pick(0, sizes)
-        net.cell(" ".join(xs), scratch, over=over, **outputs)
+        onto: tuple[int, ...] = ()
+        if partial and not pick(0, 2):
+            over, onto = {}, (0,)
+            outputs[f"t{n}"] = pick(1, net.sizes[x])
+        net.cell(" ".join(xs), scratch, over=over, onto=onto, **outputs)
         names += outputs
     outputs = dict.fromkeys([names[-1], *(names[pick(0, len(names) - 1)] for _ in range(2))])
     return net.graph(*outputs), net.choices
@@ -161,15 +167,21 @@ def run(op: Op, choice: Choice, sources: list[np.ndarray], targets: list[np.ndar
     """Compute in the given memory, byte by byte, reading as late as the kernel's overlap allows.
 
     Before byte b of output 0 is written, an input at distance d is read from byte b - d on, and one
-    without a distance as a whole. The other outputs are complete before that.
+    without a distance as a whole. The other outputs are complete before that. Of an input at whose
+    place the output may lie, byte b alone is read before byte b is written, in an order that is
+    wrong at any other place.
     """
     for y, target in zip(op.outputs[1:], targets[1:], strict=True):
         target[:] = content(y, len(target)) + np.uint8(sum(digest(x) for x in sources) & 255)
     first, key = targets[0], content(op.y, len(targets[0]))
-    for b in range(len(first)):
+    step = 2 if choice.onto else 1
+    for b in (b for start in range(step) for b in range(start, len(first), step)):
         total = int(key[b])
         for i, x in enumerate(sources):
-            total += (2 * i + 1) * digest(x, max(b - choice.overlap.get(i, b), 0))
+            if i in choice.onto:
+                total += int(x[b]) if b < len(x) else 0
+            else:
+                total += (2 * i + 1) * digest(x, max(b - choice.overlap.get(i, b), 0))
         first[b] = total & 255
 
 

@@ -23,7 +23,7 @@ from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.samples import require_single_samples
-from toolchain.plan import Plan, check_plan, plan_memory, require_fit, schedule
+from toolchain.plan import Plan, arrange, check_plan, require_fit
 from toolchain.project import (
     Project,
     Source,
@@ -35,7 +35,7 @@ from toolchain.project import (
 from toolchain.quant.calibrate import Range, calibrate
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, calibrated_tensors, quantize
-from toolchain.select import Choice, select_kernels
+from toolchain.select import Choice
 
 STORED_SAMPLES = 16
 
@@ -191,11 +191,9 @@ def _integers(
     pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
     notes = [f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped]
     graph = verify(pruned.graph, Stage.QUANTIZED)
-    choices = select_kernels(graph, target, options.optimize)
-    ordered = schedule(graph, choices, target.alignment, options.keep_inputs)
-    plan = plan_memory(ordered, choices, target.alignment, options.keep_inputs)
-    check_plan(ordered, choices, plan, target.alignment)
-    return _Planned(ordered, choices, plan, tuple(notes), quantized.warnings)
+    found = arrange(graph, target, options.optimize, options.keep_inputs)
+    check_plan(found.graph, found.choices, found.plan, target.alignment)
+    return _Planned(found.graph, found.choices, found.plan, tuple(notes), quantized.warnings)
 
 
 def _require(

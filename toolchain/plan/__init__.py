@@ -2,8 +2,19 @@
 
 from toolchain.plan.arena import Plan, plan_memory
 from toolchain.plan.check import check_plan
+from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.fit import require_fit
 from toolchain.plan.lifetimes import Buffer, lifetimes
 from toolchain.plan.schedule import schedule
 
-__all__ = ["Buffer", "Plan", "check_plan", "lifetimes", "plan_memory", "require_fit", "schedule"]
+__all__ = [
+    "Arranged",
+    "Buffer",
+    "Plan",
+    "arrange",
+    "check_plan",
+    "lifetimes",
+    "plan_memory",
+    "require_fit",
+    "schedule",
+]

@@ -67,48 +67,118 @@ def plan_memory(
     buffers = lifetimes(graph, choices, keep_inputs)
     live = live_bytes(buffers, max(len(graph.ops), 1), alignment)
     bound = max(live)
-    blocks = blocks_of(buffers, alignment)
-    placement, proved = _place(blocks, bound)
-    placed = tuple(replace(b, offset=offset) for b, offset in zip(buffers, placement, strict=True))
+    best = _placed(buffers, alignment, bound, exact=False)
+    apart: tuple[str, ...] = ()
+    for name in [b.name for b in buffers if b.onto]:
+        # An output at the very place of an input ties both to one offset, which others may want.
+        if best.end > bound:
+            tried = lifetimes(graph, choices, keep_inputs, (*apart, name))
+            freer = _placed(tried, alignment, bound, exact=False)
+            if freer.end < best.end:
+                best, apart = freer, (*apart, name)
+    if best.end > bound:
+        tried = lifetimes(graph, choices, keep_inputs, apart)
+        best = min(best, _placed(tried, alignment, bound), key=lambda p: (p.end, not p.proved))
+    placed = best.buffers
     roots = view_roots(graph)
     return Plan(
         offsets={t: b.offset for b in placed for t in b.tensors},
         scratch_offsets={b.name: b.offset for b in placed if b.is_scratch},
-        arena_bytes=top(blocks, placement),
+        arena_bytes=best.end,
         lower_bound=bound,
-        optimal=proved and (top(blocks, placement) == bound or not _negative(buffers, alignment)),
+        optimal=best.end == bound or (best.proved and _is_exhaustive(buffers, alignment)),
         peak_step=graph.ops[live.index(bound)].name if graph.ops else "",
         step_bytes=tuple(live),
         buffers=placed,
-        input_survives={x: _survives(x, placed, roots) for x in graph.inputs},
+        input_survives={x: _survives(x, placed) for x in graph.inputs},
         constants={
             y: roots[y] for op in graph.ops for y in op.outputs if roots[y] in graph.constants
         },
     )
 
 
+def block_numbers(buffers: Sequence[Buffer]) -> list[int]:
+    """The block of every buffer: those that lie onto one another are one."""
+    numbers: list[int] = []
+    known: dict[str, int] = {}
+    for b in buffers:
+        number = known[b.onto] if b.onto else len(set(numbers))
+        numbers.append(number)
+        if not b.is_scratch:
+            known[b.name] = number
+    return numbers
+
+
 def blocks_of(buffers: Sequence[Buffer], alignment: int) -> Blocks:
-    """What the searches place: bytes rounded up, distances too, those below 0 to 0."""
-    index = {b.name: i for i, b in enumerate(buffers) if not b.is_scratch}
+    """What the searches place: bytes rounded up, distances too, those below 0 to 0.
+
+    Args:
+        buffers: By first step.
+        alignment: Alignment of every buffer, bytes.
+    """
+    numbers = block_numbers(buffers)
+    index = {b.name: i for b, i in zip(buffers, numbers, strict=True) if not b.is_scratch}
+    parts: dict[int, list[Buffer]] = {}
+    for b, i in zip(buffers, numbers, strict=True):
+        parts.setdefault(i, []).append(b)
+    sizes = [aligned(part[0].nbytes, alignment) for part in parts.values()]
     overlaps = [
         (i, index[name], aligned(max(distance, 0), alignment))
-        for i, b in enumerate(buffers)
-        for name, distance in b.over
+        for i, part in parts.items()
+        for name, distance in part[0].over
     ]
-    sizes = [aligned(b.nbytes, alignment) for b in buffers]
     return Blocks.of(
-        [(size, b.first, b.last) for size, b in zip(sizes, buffers, strict=True)],
+        [
+            (size, part[0].first, part[-1].last)
+            for size, part in zip(sizes, parts.values(), strict=True)
+        ],
         [(i, j, distance) for i, j, distance in overlaps if distance < sizes[i]],
+        {
+            i: tuple((b.first, aligned(b.nbytes, alignment)) for b in part[1:])
+            for i, part in parts.items()
+            if len(part) > 1
+        },
     )
 
 
-def _negative(buffers: Sequence[Buffer], alignment: int) -> bool:
-    """Whether outputs may begin behind the start of an input, which the searches never try."""
-    return any(aligned(distance, alignment) < 0 for b in buffers for _, distance in b.over)
+@dataclass(frozen=True, slots=True)
+class _Placement:
+    """Buffers with their offsets, where they end, and whether no others can end lower."""
+
+    buffers: tuple[Buffer, ...]
+    end: int
+    proved: bool
 
 
-def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
-    """Offsets of the blocks, and whether it is proved that no smaller arena is possible."""
+def _placed(
+    buffers: Sequence[Buffer], alignment: int, bound: int, *, exact: bool = True
+) -> _Placement:
+    blocks = blocks_of(buffers, alignment)
+    offsets, proved = _place(blocks, bound, exact=exact)
+    numbers = block_numbers(buffers)
+    placed = tuple(replace(b, offset=offsets[i]) for b, i in zip(buffers, numbers, strict=True))
+    return _Placement(placed, top(blocks, offsets), proved)
+
+
+def _is_exhaustive(buffers: Sequence[Buffer], alignment: int) -> bool:
+    """The searches try every plan.
+
+    They do not where an output may begin behind the start of an input, or has the choice between
+    the place of an input and others.
+    """
+    return not any(
+        b.onto or any(aligned(distance, alignment) < 0 for _, distance in b.over) for b in buffers
+    )
+
+
+def _place(blocks: Blocks, bound: int, *, exact: bool) -> tuple[tuple[int, ...], bool]:
+    """Offsets of the blocks, and whether it is proved that no smaller arena is possible.
+
+    Args:
+        blocks: The blocks.
+        bound: Bytes below which there is no placement.
+        exact: Search for something smaller until that is proved, or the limit is reached.
+    """
     best = min(greedy_placements(blocks), key=lambda offsets: top(blocks, offsets))
     for order in greedy_orders(blocks):
         if top(blocks, best) > bound:
@@ -116,18 +186,18 @@ def _place(blocks: Blocks, bound: int) -> tuple[tuple[int, ...], bool]:
     if top(blocks, best) > bound:
         best = improve(blocks, best, bound)
     proved = top(blocks, best) == bound
-    while not proved:
+    while exact and not proved:
         better, final = place_within(blocks, top(blocks, best) - 1, greedy_orders(blocks)[0], NODES)
         if better is None:
             return best, final
         best, proved = better, top(blocks, better) == bound
-    return best, True
+    return best, proved
 
 
-def _survives(name: str, buffers: tuple[Buffer, ...], roots: Mapping[str, str]) -> bool:
+def _survives(name: str, buffers: tuple[Buffer, ...]) -> bool:
     """Whether nothing is written over an input."""
     (own,) = (b for b in buffers if b.name == name and not b.is_scratch)
-    return all(roots[t] == name for t in own.tensors) and all(
+    return all(
         b is own or b.offset >= own.offset + own.nbytes or own.offset >= b.offset + b.nbytes
         for b in buffers
     )

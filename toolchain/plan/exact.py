@@ -77,6 +77,10 @@ class _Search:
             for step in steps
         ]
         columns = [c for c in dict.fromkeys(live) if not any(c < other for other in live)]
+        # Bytes of every block at the first step of a column, where it is live there.
+        self.sizes_at = [
+            [blocks.size_at(i, steps[live.index(column)]) for i in order] for column in columns
+        ]
         self.members = [sorted(column) for column in columns]
         self.columns = [
             [c for c, column in enumerate(columns) if i in column] for i in range(len(order))
@@ -138,7 +142,7 @@ class _Search:
 
         From the floor on one lies on the other, less all that they may share.
         """
-        least, sizes = self.least, self.sizes
+        least, sizes = self.least, self.sizes_at[c]
         end, total = floor, 0
         for start, size in sorted([(least[i], sizes[i]) for i in self.members[c] if left >> i & 1]):
             end = (end if end > start else start) + size

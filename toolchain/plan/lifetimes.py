@@ -1,11 +1,11 @@
 """Which tensors share storage, and from which step to which each storage is needed.
 
-Step i is the i-th operator of the graph. A tensor shares storage with its views, and with an output
-that a kernel writes at its very place. The first output of an operator may also overlap an input
-that nothing needs afterwards, at a distance that the kernel states.
+Step i is the i-th operator of the graph. A tensor shares storage with its views. The first output
+of an operator may overlap an input that nothing needs afterwards, at a distance that the kernel
+states, or has to lie at its very place.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from toolchain.ir import Graph, Op
@@ -21,10 +21,10 @@ class Buffer:
         nbytes: Size in bytes.
         first: First step that needs it.
         last: Last step that needs it, included.
-        tensors: The tensor, its views, and what is written at its place later; none for scratch
-            memory.
+        tensors: The tensor and its views; none for scratch memory.
         over: Buffers of dying inputs that it may overlap while it is written: (name, bytes by which
             it must begin before them, at least).
+        onto: The one of them at whose very offset it lies; "" where it may lie anywhere.
         offset: Byte offset in the arena, once planned.
     """
 
@@ -34,6 +34,7 @@ class Buffer:
     last: int
     tensors: tuple[str, ...] = ()
     over: tuple[tuple[str, int], ...] = ()
+    onto: str = ""
     offset: int = 0
 
     @property
@@ -102,7 +103,10 @@ def taken_over(
 
 
 def lifetimes(
-    graph: Graph, choices: Mapping[str, Choice], keep_inputs: bool = False
+    graph: Graph,
+    choices: Mapping[str, Choice],
+    keep_inputs: bool = False,
+    apart: Collection[str] = (),
 ) -> tuple[Buffer, ...]:
     """The buffers a program needs, in the order of their first step.
 
@@ -115,11 +119,12 @@ def lifetimes(
         choices: Kernel of every operator that computes, by its first output; without one an
             operator needs no scratch memory and its output overlaps no input.
         keep_inputs: Inputs survive the run.
+        apart: Outputs that are not put at the very place of an input, though the kernel allows it.
     """
     roots = view_roots(graph)
     uses = last_uses(graph, roots, keep_inputs)
     born = dict.fromkeys(graph.inputs, 0)
-    owners = {x: x for x in graph.inputs}
+    onto: dict[str, str] = {}
     over: dict[str, tuple[tuple[str, int], ...]] = {}
     scratch: list[Buffer] = []
     for step, op in enumerate(graph.ops):
@@ -128,30 +133,30 @@ def lifetimes(
         choice = choices.get(op.y)
         dying = {roots[x] for x in op.inputs if uses[roots[x]] == step}
         born.update(dict.fromkeys(op.outputs, step))
-        owners.update((y, y) for y in op.outputs)
         place = taken_over(graph, op, choice, roots, dying)
-        if place is not None:
-            owners[op.y] = owners[place]
-        shared = overlaps(graph, op, choice, roots, dying)
-        over[op.y] = tuple((owners[root], distance) for root, distance in shared.items())
+        if place is None or op.y in apart:
+            over[op.y] = tuple(overlaps(graph, op, choice, roots, dying).items())
+        else:
+            onto[op.y], over[op.y] = place, ((place, 0),)
         if choice is not None and choice.scratch:
             scratch.append(Buffer(op.y, choice.scratch, step, step))
 
     tensors: dict[str, list[str]] = {}
     for name, root in roots.items():
         if root not in graph.constants:
-            tensors.setdefault(owners[root], []).append(name)
+            tensors.setdefault(root, []).append(name)
     end = max(len(graph.ops) - 1, 0)
     buffers = [
         Buffer(
-            owner,
-            graph.types[owner].nbytes,
-            born[owner],
-            min(end, max(uses.get(roots[name], born[roots[name]]) for name in names)),
+            root,
+            graph.types[root].nbytes,
+            born[root],
+            min(end, uses.get(root, born[root])),
             tuple(names),
-            over.get(owner, ()),
+            over.get(root, ()),
+            onto.get(root, ""),
         )
-        for owner, names in tensors.items()
+        for root, names in tensors.items()
     ]
     return tuple(sorted((*buffers, *scratch), key=lambda b: b.first))
 

@@ -1,8 +1,8 @@
 """Offsets for blocks of bytes with lives: greedy placement in an order, and search over orders."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 ITERATIONS = 600
@@ -11,6 +11,9 @@ SEED = 1
 
 Overlap = tuple[int, int, int]
 """(block, the other block it may partly cover, bytes by which it must begin before that one)."""
+
+Shrinks = Mapping[int, tuple[tuple[int, int], ...]]
+"""For blocks that become smaller, by index: (step, bytes after that step), in this order."""
 
 
 class Rival(NamedTuple):
@@ -33,39 +36,61 @@ class Blocks:
     """Blocks by index.
 
     Args:
-        sizes: Bytes of each, multiples of the alignment.
+        sizes: Bytes of each, at first, multiples of the alignment.
         lives: First and last step of each, both included.
         rivals: The other blocks that are live at a common step, per block.
         overlaps: The pairs that may overlap; two blocks that are live together with a third one of
             a pair may not.
+        shrinks: Blocks that become smaller.
     """
 
     sizes: tuple[int, ...]
     lives: tuple[tuple[int, int], ...]
     rivals: tuple[tuple[Rival, ...], ...]
     overlaps: tuple[Overlap, ...] = ()
+    shrinks: Shrinks = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, blocks: Sequence[tuple[int, int, int]], overlaps: Sequence[Overlap] = ()
+        cls,
+        blocks: Sequence[tuple[int, int, int]],
+        overlaps: Sequence[Overlap] = (),
+        shrinks: Shrinks | None = None,
     ) -> "Blocks":
         """Blocks given as (bytes, first step, last step).
 
         Args:
             blocks: All of them.
             overlaps: Pairs that may overlap, with distances from 0 on, multiples of the alignment.
+            shrinks: Blocks that become smaller.
         """
         reach = {(one, other): distance for one, other, distance in overlaps}
+        lives = tuple((first, last) for _, first, last in blocks)
+        sizes = tuple(size for size, _, _ in blocks)
+        plain = cls(sizes, lives, (), tuple(overlaps), shrinks or {})
+
+        def rival(i: int, j: int) -> Rival:
+            together = max(lives[i][0], lives[j][0])
+            below, above = plain.size_at(i, together), plain.size_at(j, together)
+            return Rival(j, reach.get((i, j), below), reach.get((j, i), above))
+
         rivals = tuple(
             tuple(
-                Rival(j, reach.get((i, j), size), reach.get((j, i), other))
-                for j, (other, start, end) in enumerate(blocks)
+                rival(i, j)
+                for j, (start, end) in enumerate(lives)
                 if j != i and start <= last and first <= end
             )
-            for i, (size, first, last) in enumerate(blocks)
+            for i, (first, last) in enumerate(lives)
         )
-        lives = tuple((first, last) for _, first, last in blocks)
-        return cls(tuple(size for size, _, _ in blocks), lives, rivals, tuple(overlaps))
+        return replace(plain, rivals=rivals)
+
+    def size_at(self, block: int, step: int) -> int:
+        """Bytes of a block at a step of its life; never more at a later one."""
+        size = self.sizes[block]
+        for last, smaller in self.shrinks.get(block, ()):
+            if step > last:
+                size = smaller
+        return size
 
 
 def top(blocks: Blocks, offsets: Sequence[int]) -> int:

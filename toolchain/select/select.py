@@ -1,6 +1,6 @@
 """Choose a C kernel for every operator: by measured cost, or for the least code."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -37,6 +37,19 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another choice for an operator.
+
+    Args:
+        choice: The choice.
+        dearer: Instructions above those of the kernel that was taken.
+    """
+
+    choice: Choice
+    dearer: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     """A kernel that serves, the instructions it should take, and how far off that may be."""
 
@@ -66,15 +79,45 @@ class _Place:
         """What is to be said of a candidate."""
         others = [c for c in self.candidates if c is not taken and c.predicted is not None]
         small = "" if taken is self.best else _SMALL[self.optimize]
+        return self._choice(
+            taken,
+            (*self.refused, *(f"{_told(c)} instructions" for c in others)),
+            small or _reason(taken, others),
+        )
+
+    def _choice(self, taken: _Candidate, rejected: tuple[str, ...], reason: str) -> Choice:
         return Choice(
             taken.kernel,
             taken.kernel.scratch(self.site),
-            (*self.refused, *(f"{_told(c)} instructions" for c in others)),
+            rejected,
             dict(taken.kernel.overlap(self.site)),
             taken.kernel.onto(self.site),
             taken.predicted,
-            small or _reason(taken, others),
+            reason,
         )
+
+    def alternatives(self, taken: Choice, *, same_code: bool) -> Iterator[Alternative]:
+        """Other kernels with a known cost, and frugal forms.
+
+        Args:
+            taken: The kernel that was taken.
+            same_code: Frugal forms of that one only.
+        """
+        own = next(c for c in self.candidates if c.kernel is taken.kernel)
+        for c in self.candidates:
+            base = 0
+            if c is not own:
+                if c.predicted is None or own.predicted is None or same_code:
+                    continue
+                base = _at_most_dearer(c, own)
+                yield Alternative(self._choice(c, taken.rejected, _reason(c, ())), base)
+            for form in c.kernel.frugal:
+                if form.when(self.site):
+                    more = form.dearer(self.site)
+                    predicted = None if c.predicted is None else c.predicted + more
+                    reason = condition(form)
+                    choice = self._choice(_Candidate(form, predicted), taken.rejected, reason)
+                    yield Alternative(choice, base + more)
 
     @property
     def best(self) -> _Candidate:
@@ -125,6 +168,30 @@ def select_kernels(
     return {p.site.op.y: p.choice(t) for p, t in zip(places, taken, strict=True)}
 
 
+def alternatives(
+    graph: Graph,
+    target: Target,
+    choices: Mapping[str, Choice],
+    optimize: Optimize = Optimize.SPEED,
+) -> dict[str, tuple[Alternative, ...]]:
+    """Other kernels, and other forms of the same, for every operator, by its first output.
+
+    For size, only forms of the kernels taken: they need no more code.
+
+    Args:
+        graph: Quantised graph.
+        target: Instruction set and family.
+        choices: As `select_kernels` gives them.
+        optimize: Speed or size.
+    """
+    costs, same = load_costs(), optimize is Optimize.SIZE
+    places = [_place(op, graph, target, optimize, costs) for op in graph.ops if not op.is_view]
+    return {
+        place.site.op.y: tuple(place.alternatives(choices[place.site.op.y], same_code=same))
+        for place in places
+    }
+
+
 def _place(op: Op, graph: Graph, target: Target, optimize: Optimize, costs: Costs) -> _Place:
     site = Site(op, graph.types, graph.constants, target)
     candidates: list[_Candidate] = []
@@ -164,6 +231,12 @@ def _fastest(candidates: Sequence[_Candidate]) -> _Candidate:
         if candidate.predicted * (1 + candidate.doubt) < fewest * (1 - best.doubt):
             best, fewest = candidate, candidate.predicted
     return best
+
+
+def _at_most_dearer(candidate: _Candidate, other: _Candidate) -> int:
+    """Instructions that one takes above the other, as far as the errors of both fits allow."""
+    most = (candidate.predicted or 0) * (1 + candidate.doubt)
+    return round(most - (other.predicted or 0) * (1 - other.doubt))
 
 
 def _told(candidate: _Candidate) -> str:
