@@ -15,6 +15,9 @@ from toolchain.emit.render import render
 from toolchain.errors import InputRefused
 from toolchain.select import Optimize
 
+CANARY_FAULT = 256
+"""What firmware/harness_hooks.c records in the place of an exception when the canary broke."""
+
 _FAULT_STACK_BYTES = 512
 _OPTIONS = {Optimize.SPEED: "-O2", Optimize.SIZE: "-Os"}
 
@@ -123,6 +126,7 @@ def write_firmware(
 
 _FILES = (
     "arm-none-eabi.cmake",
+    "canary.h",
     "harness.c",
     "harness_hooks.c",
     "machine.h",
@@ -170,6 +174,7 @@ def _context(
         ],
         "cmsis_nn_dir": _cmake_path(cmsis_nn_dir),
         "stack_bytes": stack_bytes,
+        "canary_fault": CANARY_FAULT,
     }
 
 

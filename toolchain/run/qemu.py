@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from toolchain.emit.machines import ICOUNT_SHIFT, Machine, machine_for
 from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
-from toolchain.run.console import Fault, explain, last_line, values
+from toolchain.run.console import Scene, judge, last_line, values
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 
 _PROGRAM = "qemu-system-arm"
 _PC = re.compile(r"R15=([0-9a-f]{8})")
+_XP = re.compile(r"^[0-9a-f]{16}: (0x[0-9a-f]{8})", re.MULTILINE)
 _MONITOR_S = 10.0
 _REPEAT_BELOW_S = 3.0
 """Runs shorter than this are made twice: see _Measured."""
@@ -102,9 +103,10 @@ def _once(machine: Machine, elf: Elf, request: RunRequest) -> _Measured:
     with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
         folder = Path(name)
         (folder / "in.bin").write_bytes(b"".join(request.samples))
-        code, messages = _execute(folder, machine, elf, request)
+        scene = Scene(elf, request.board, request.model)
+        code, messages = _execute(folder, machine, scene, request)
         console = _text(folder / "console.txt")
-        _judge(code, messages, console, elf, request)
+        _judge(code, messages, console, scene, request)
         return _read(folder, console, request)
 
 
@@ -120,13 +122,13 @@ def command(machine: Machine, elf: Path, samples: int, dumped: int) -> list[str]
     ]
 
 
-def _execute(folder: Path, machine: Machine, elf: Elf, request: RunRequest) -> tuple[int, str]:
+def _execute(folder: Path, machine: Machine, scene: Scene, request: RunRequest) -> tuple[int, str]:
     """Exit code and messages of QEMU.
 
     Raises:
         RunFailed: The time is over.
     """
-    arguments = command(machine, elf.path, len(request.samples), request.dumped)
+    arguments = command(machine, scene.elf.path, len(request.samples), request.dumped)
     messages = folder / "messages.txt"
     with messages.open("wb") as stream:
         process = subprocess.Popen(
@@ -135,56 +137,48 @@ def _execute(folder: Path, machine: Machine, elf: Elf, request: RunRequest) -> t
         try:
             process.wait(request.timeout_s)
         except subprocess.TimeoutExpired as error:
-            _ask_registers(process)
-            raise _late(folder, elf, request) from error
+            _ask_registers(process, scene.elf)
+            raise _late(folder, scene, request) from error
         finally:
             process.kill()
             process.wait()
     return process.returncode, _text(messages)
 
 
-def _ask_registers(process: subprocess.Popen[bytes]) -> None:
-    """Have the monitor print where the core is, and end QEMU."""
+def _ask_registers(process: subprocess.Popen[bytes], elf: Elf) -> None:
+    """Have the monitor print where the core is and which layer runs, and end QEMU."""
+    look = f"info registers\nxp /1xw {elf.address('onnx2mcu_layer')}\nquit\n"
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        process.communicate(b"info registers\nquit\n", timeout=_MONITOR_S)
+        process.communicate(look.encode(), timeout=_MONITOR_S)
 
 
-def _late(folder: Path, elf: Elf, request: RunRequest) -> RunFailed:
+def _late(folder: Path, scene: Scene, request: RunRequest) -> RunFailed:
     """The error of a run that did not end."""
-    where = elf.path.name
-    found = _PC.search(_text(folder / "messages.txt"))
-    if found:
-        address = int(found[1], 16)
-        where = elf.symbol_at(address) or f"0x{address:08X}"
+    answer = _text(folder / "messages.txt")
+    pc, layer = (found and int(found[1], 16) for found in (_PC.search(answer), _XP.search(answer)))
     written = folder / "out.bin"
     size = sum(port.nbytes for port in request.model.outputs)
     sample = written.stat().st_size // max(1, size) if written.exists() else 0
-    reason = f"still running after {request.timeout_s:g} s, in sample {sample}"
-    hint = f"{last_line(_text(folder / 'console.txt'))}; take fewer samples or more time"
-    return RunFailed("emulate", where, reason, hint)
+    return scene.late(request.timeout_s, sample, pc, layer)
 
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
-def _judge(code: int, messages: str, console: str, elf: Elf, request: RunRequest) -> None:
+def _judge(code: int, messages: str, console: str, scene: Scene, request: RunRequest) -> None:
     """Raise what went wrong, if anything did."""
     found = values(console)
-    fault = Fault.of(found)
-    if fault:
-        raise explain(fault, elf, request.board)
-    if "status" in found:
-        status = found["status"] - (found["status"] >> 31 << 32)
-        raise RunFailed("emulate", elf.path.name, f"the model returned status {status}")
+    judge(found, scene)
     if code == 0 and found.get("done") == len(request.samples):
         return
+    name = scene.elf.path.name
     if code < 0:
         hint = last_line(console)
-        raise RunFailed("emulate", elf.path.name, f"QEMU died of signal {-code}: lock-up?", hint)
+        raise RunFailed("emulate", name, f"QEMU died of signal {-code}: lock-up?", hint)
     reason = next((line for line in messages.splitlines() if "qemu" in line), "")
     reason = reason or f"QEMU ended with code {code}"
-    raise RunFailed("emulate", elf.path.name, reason, last_line(console))
+    raise RunFailed("emulate", name, reason, last_line(console))
 
 
 def _read(folder: Path, console: str, request: RunRequest) -> _Measured:

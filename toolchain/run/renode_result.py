@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from toolchain.emit.project import CANARY_FAULT
 from toolchain.errors import RunFailed
-from toolchain.run.console import Fault, explain
+from toolchain.run.console import Fault, Scene
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 from toolchain.run.renode_job import Job
@@ -15,6 +16,7 @@ FINAL = ("E", "F", "T", "U", "X")
 """Events after which nothing follows; `toolchain.run.renode_session` lists them all."""
 _CALIBRATION = 2
 """The first marks have nothing between them."""
+_QEMU = "run it with --emulator qemu to see the instruction"
 
 
 def read_events(folder: Path) -> list[list[str]]:
@@ -81,44 +83,51 @@ def _instructions(events: list[list[str]], job: Job) -> NDArray[np.int64]:
 
 def _judge(events: list[list[str]], folder: Path, job: Job, request: RunRequest, elf: Elf) -> None:
     """Raise what went wrong, if anything did."""
+    scene = Scene(elf, request.board, request.model)
+    marks: list[int] = []
+    samples = 0
     for kind, *words in events:
         if kind == "X":
             raise RunFailed("emulate", "renode", " ".join(words), "try --emulator qemu")
         numbers = [int(word) for word in words]
-        if kind == "F":
-            raise explain(_fault(numbers), elf, request.board)
-        if kind == "D" and numbers[0] != 0:
-            status = numbers[0] - (numbers[0] >> 31 << 32)
-            raise RunFailed("emulate", elf.path.name, f"the model returned status {status}")
-        if kind == "W":
-            reason = f"the firmware wrote to flash at 0x{numbers[0]:08X}"
-            hint = "run it in QEMU to see the instruction"
-            raise RunFailed("emulate", _place(elf, numbers[0]), reason, hint)
+        layer = marks[-1] if len(marks) > _CALIBRATION else None
         if kind == "T":
-            sample = sum(event[0] == "D" for event in events)
-            reason = f"still running after {job.timeout_s:g} s, in sample {sample}"
-            hint = "take fewer samples or more time"
-            raise RunFailed("emulate", _place(elf, numbers[0] & ~1), reason, hint)
-        if kind == "U":
-            reads, writes, pc, stack = numbers
-            raise _outside(
-                reads, writes, _place(elf, pc & ~1), stack < elf.address("__stack_limit")
-            )
-        if kind == "E" and any(numbers):
-            raise _outside(numbers[0], numbers[1], request.board.name, False)
+            raise scene.late(job.timeout_s, samples, numbers[0], layer)
+        error = _error(kind, numbers, scene, layer)
+        if error is not None:
+            raise error
+        marks += numbers[:1] if kind == "M" else []
+        samples += kind == "D"
     if not events or events[-1][0] != "E":
         raise _engine_failure(folder)
 
 
-def _place(elf: Elf, address: int) -> str:
-    return elf.symbol_at(address) or f"0x{address:08X}"
+def _error(kind: str, numbers: list[int], scene: Scene, layer: int | None) -> RunFailed | None:
+    """The error that an event means; None when it means none."""
+    if kind == "F" and numbers[0] == CANARY_FAULT:
+        return scene.canary(numbers[1], numbers[2], None if not layer else layer - 1)
+    if kind == "F":
+        return scene.fault(_fault(numbers), layer)
+    if kind == "D" and numbers[0] != 0:
+        return scene.status(numbers[0], layer)
+    if kind == "W":
+        reason = f"the firmware wrote to flash at 0x{numbers[0]:08X}"
+        return RunFailed("emulate", scene.symbol(numbers[0]), reason, _QEMU)
+    if kind == "U":
+        reads, writes, pc, stack = numbers
+        overflow = stack < scene.elf.address("__stack_limit")
+        return _outside(reads, writes, scene.place(pc, layer), overflow)
+    if kind == "E" and any(numbers):
+        return _outside(numbers[0], numbers[1], scene.board.name, False)
+    return None
 
 
 def _outside(reads: int, writes: int, where: str, overflow: bool) -> RunFailed:
     reason = f"{reads} reads and {writes} writes where the board has no memory"
     if overflow:
-        return RunFailed("emulate", where, f"stack overflow: {reason}", "choose a larger --stack")
-    return RunFailed("emulate", where, reason, "run it in QEMU to see the instruction")
+        hint = "convert again with a larger --stack"
+        return RunFailed("emulate", where, f"stack overflow: {reason}", hint)
+    return RunFailed("emulate", where, reason, _QEMU)
 
 
 def _fault(record: list[int]) -> Fault:

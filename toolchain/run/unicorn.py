@@ -12,7 +12,7 @@ from toolchain.board import Memory
 from toolchain.emit.machines import machine_for
 from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
-from toolchain.run.console import Fault, explain, last_line, values
+from toolchain.run.console import Fault, Scene, judge, last_line, values
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 
@@ -27,7 +27,13 @@ _MODELS = {
 _PAGE = 4096
 _SYSTEM_CONTROL = 0xE000E000
 _BREAKPOINT = b"\xab\xbe"  # BKPT 0xAB: semihosting
-_EXCEPTIONS = {1: "undefined instruction", 19: "stack overflow"}
+_STACK_LIMIT = 19
+_EXCEPTIONS = {1: "undefined instruction", _STACK_LIMIT: "below the stack limit"}
+_HARD_FAULT = 3
+_FETCH, _DATA, _UNDEFINED, _STACK_OVERFLOW = 1 << 0, 1 << 1, 1 << 16, 1 << 20
+"""Bits of the core's CFSR that say what Unicorn's own exceptions mean."""
+_CALIBRATION = 2
+"""The first marks have nothing between them."""
 _OPEN, _WRITE0, _WRITE, _READ, _COMMAND_LINE, _EXIT = 1, 4, 5, 6, 0x15, 0x20
 
 
@@ -73,6 +79,8 @@ class Session:
         self.console = ""
         self.exit_code: int | None = None
         self.error: Exception | None = None
+        self.scene = Scene(elf, request.board, request.model)
+        self.invalid: tuple[int, int] | None = None  # (kind of access, address)
         self.input, self.position = b"".join(request.samples), 0
         self.files: dict[int, tuple[str, bytearray]] = {}
         self.executed = 0
@@ -102,6 +110,7 @@ class Session:
         mark = self.elf.address("onnx2mcu_mark")
         hook(api.UC_HOOK_INTR, self._guard(self._interrupt))
         hook(api.UC_HOOK_BLOCK, self._block)
+        hook(api.UC_HOOK_MEM_INVALID, self._invalid)
         hook(api.UC_HOOK_CODE, self._guard(self._mark), begin=mark, end=mark)
 
     def _guard(self, function: Any) -> Any:
@@ -133,29 +142,39 @@ class Session:
         self._judge()
 
     def _judge(self) -> None:
-        found = values(self.console)
-        fault = Fault.of(found)
-        if fault:
-            raise explain(fault, self.elf, self.request.board)
+        judge(values(self.console), self.scene)
         if self.exit_code is None:
-            reason = f"still running after {self.request.timeout_s:g} s"
-            raise RunFailed("emulate", self._place(), reason, last_line(self.console))
-        if "status" in found:
-            status = found["status"] - (found["status"] >> 31 << 32)
-            raise RunFailed("emulate", self.elf.path.name, f"the model returned status {status}")
+            seconds, sample = self.request.timeout_s, self._sample(len(self.marks) - 1)
+            raise self.scene.late(seconds, sample, self._pc(), self._layer())
         if self.exit_code != 0:
             reason = f"the firmware exited with code {self.exit_code}"
             raise RunFailed("emulate", self.elf.path.name, reason, last_line(self.console))
 
-    def _place(self) -> str:
-        address = self.cpu.reg_read(self.arm.UC_ARM_REG_PC) & ~1
-        return self.elf.symbol_at(address) or f"0x{address:08X}"
+    def _pc(self) -> int:
+        return int(self.cpu.reg_read(self.arm.UC_ARM_REG_PC)) & ~1
 
-    def _stopped(self, reason: str) -> RunFailed:
+    def _layer(self) -> int | None:
+        """The layer that runs; the first two marks are the calibration's."""
+        return self.marks[-1][0] if len(self.marks) > _CALIBRATION else None
+
+    def _sample(self, mark: int) -> int:
+        return max(0, mark - _CALIBRATION) // (len(self.request.model.layers) + 1)
+
+    def _invalid(self, _cpu: Any, access: int, address: int, *_: Any) -> bool:
+        self.invalid = access, address
+        return False
+
+    def _stopped(self, told: str) -> RunFailed:
+        """The error of an engine that stopped; its exceptions in terms of the core's registers."""
         sp = self.cpu.reg_read(self.arm.UC_ARM_REG_SP)
-        if sp < self.elf.address("__stack_limit") and "overflow" not in reason:
-            reason = f"stack overflow ({reason})"
-        return RunFailed("emulate", self._place(), reason, last_line(self.console))
+        access, address = self.invalid or (None, None)
+        cfsr = _UNDEFINED if access is None else _DATA
+        if sp < self.elf.address("__stack_limit") or told == _EXCEPTIONS[_STACK_LIMIT]:
+            cfsr = _STACK_OVERFLOW
+        elif access in (self.api.UC_MEM_FETCH_UNMAPPED, self.api.UC_MEM_FETCH_PROT):
+            cfsr, address = _FETCH, None
+        fault = Fault(_HARD_FAULT, cfsr, address, self._pc(), None, told)
+        return self.scene.fault(fault, self._layer())
 
     # --- counting -------------------------------------------------------------------------------
 
@@ -168,9 +187,8 @@ class Session:
     def _mark(self, _cpu: Any, _address: int, _size: int, _data: Any) -> None:
         layer = self.cpu.reg_read(self.arm.UC_ARM_REG_R0)
         self.marks.append((layer, self.executed))
-        # The first two marks are the calibration's.
-        sample = (len(self.marks) - 3) // (len(self.request.model.layers) + 1)
-        if layer > 0 and len(self.marks) > 2 and sample < self.request.dumped:
+        sample = self._sample(len(self.marks) - 1)
+        if layer > 0 and len(self.marks) > _CALIBRATION and sample < self.request.dumped:
             if layer == 1:
                 self.dumps.append([])
             self.dumps[-1].append(self._layer_bytes(layer - 1))
@@ -233,7 +251,7 @@ class Session:
         request = self.request
         layers, samples = len(request.model.layers), len(request.samples)
         overhead = self.marks[1][1] - self.marks[0][1]
-        counts = np.array([count for _, count in self.marks[2:]], dtype=np.int64)
+        counts = np.array([count for _, count in self.marks[_CALIBRATION:]], dtype=np.int64)
         counts = np.diff(counts.reshape(samples, layers + 1), axis=1) - overhead
         data = next(bytes(data) for name, data in self.files.values() if name == "out.bin")
         size = sum(port.nbytes for port in request.model.outputs)
