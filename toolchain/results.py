@@ -9,7 +9,7 @@ from toolchain.check.board import BoardFindings
 from toolchain.check.diagnosis import Diagnosis
 from toolchain.check.exported import ExportCheck
 from toolchain.ir import Array, Graph
-from toolchain.run import BuildResult, Sizes
+from toolchain.run import BuildResult, ProgramFacts, Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,13 @@ class Built:
         programs: Where they are.
         sizes: Bytes of the program for the board.
         board: The board.
+        facts: What the checks of the program found.
     """
 
     programs: BuildResult
     sizes: Sizes
     board: Board
+    facts: ProgramFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ static inline const int8_t *kws_output_y(void)
 """
 
 _SOURCE = """#include "kws.h"
-#include "fake_kernel.h"
+#include "glue_fake.h"
 #ifdef ONNX2MCU_HARNESS
 void onnx2mcu_mark(int32_t layer);
 #define KWS_LAYER_HOOK(i) onnx2mcu_mark(i)
@@ -101,7 +101,7 @@ int32_t kws_run(void)
                      "1: subs r0, #1\\n"
                      "bne 1b\\n" : : "i"({loop}) : "r0", "cc");
     KWS_LAYER_HOOK(1);
-    int32_t status = fake_kernel(kws_input_x(), kws_w, (int8_t *)kws_arena + 16, 16);
+    int32_t status = glue_fake(kws_input_x(), kws_w, (int8_t *)kws_arena + 16, 16);
     KWS_LAYER_HOOK(2);
     if (kws_input_x()[0] > 100)
     {{
@@ -118,15 +118,15 @@ const int8_t kws_w[16] __attribute__((aligned(16))) = {3, 3, 3, 3, 3, 3, 3, 3,
                                                       3, 3, 3, 3, 3, 3, 3, 3};
 """
 
-_KERNEL_HEADER = """#ifndef FAKE_KERNEL_H
-#define FAKE_KERNEL_H
+_KERNEL_HEADER = """#ifndef GLUE_FAKE_H
+#define GLUE_FAKE_H
 #include <stdint.h>
-int32_t fake_kernel(const int8_t *input, const int8_t *weights, int8_t *output, int32_t count);
+int32_t glue_fake(const int8_t *input, const int8_t *weights, int8_t *output, int32_t count);
 #endif
 """
 
-_KERNEL = """#include "fake_kernel.h"
-int32_t fake_kernel(const int8_t *input, const int8_t *weights, int8_t *output, int32_t count)
+_KERNEL = """#include "glue_fake.h"
+int32_t glue_fake(const int8_t *input, const int8_t *weights, int8_t *output, int32_t count)
 {
     for (int32_t i = 0; i < count; i++)
     {
@@ -146,7 +146,7 @@ MODEL = FirmwareModel(
         LayerInfo("misbehave", ((16, 8), (24, 8))),
     ),
     arena_bytes=64,
-    kernel_sources=("fake_kernel.c",),
+    kernel_sources=("glue_fake.c",),
 )
 
 
@@ -161,7 +161,7 @@ def write_project(
     if isinstance(board, str):
         board = load_board(board)
     glue = directory.with_name(directory.name + "-glue")
-    for name, text in (("include/fake_kernel.h", _KERNEL_HEADER), ("src/fake_kernel.c", _KERNEL)):
+    for name, text in (("include/glue_fake.h", _KERNEL_HEADER), ("src/glue_fake.c", _KERNEL)):
         path = glue / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -84,7 +84,7 @@ def test_arm_s_library_comes_before_the_own_kernels(tmp_path):
     (arm / "Source" / "Fake" / "fake.c").write_text(
         '#include "arm_nnfunctions.h"\n'
         "int from_arm = 1;\n"
-        "int fake_kernel(const signed char *a, const signed char *b, signed char *c, int n)\n"
+        "int glue_fake(const signed char *a, const signed char *b, signed char *c, int n)\n"
         "{ return from_arm; }\n"
     )
     project = fake_model.write_project(tmp_path / "p", "mps2-an385", cmsis_nn_dir=arm)

@@ -17,6 +17,7 @@ from toolchain.run import (
     Kind,
     RunRequest,
     RunResult,
+    check_programs,
     choose,
     require_agreement,
     require_tools,
@@ -25,15 +26,17 @@ from toolchain.run import build as build_project
 
 
 def build(directory: Path) -> Built:
-    """Compile a project for its board and for the emulator.
+    """Compile a project for its board and for the emulator, and check the programs.
 
     Raises:
         InputRefused: There is no project, or no compiler.
-        RunFailed: It does not compile, or does not fit.
+        RunFailed: It does not compile, does not fit, or breaks a rule of `check_programs`.
     """
-    board = load_board(Project(directory).manifest.board)
+    manifest = Project(directory).manifest
+    board = load_board(manifest.board)
     programs = build_project(directory, board)
-    return Built(programs, Elf(programs.firmware).sizes, board)
+    facts = check_programs(programs, board, manifest.firmware)
+    return Built(programs, Elf(programs.firmware).sizes, board, facts)
 
 
 def require_ready(board_name: str, data: Path, emulator: Kind = "auto") -> None:

@@ -75,6 +75,8 @@ def build_record(built: Built) -> Record:
         "data_bytes": sizes.data,
         "bss_bytes": sizes.bss,
         "stack_reserved_bytes": sizes.stack,
+        "stack_worst_bytes": built.facts.inference.bytes,
+        "stack_worst_path": list(built.facts.inference.path),
         "board_flash_bytes": built.board.flash.bytes,
         "board_ram_bytes": built.board.ram.bytes,
     }

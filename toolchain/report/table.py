@@ -135,8 +135,16 @@ def build_table(built: Built) -> RenderableType:
                 (f"{board.name} has", flash, ram),
                 ("used", f"{sizes.flash / flash:.1%}", f"{sizes.ram / ram:.1%}"),
             ),
-        )
+        ),
+        _lines([stack_line(built)]),
     )
+
+
+def stack_line(built: Built) -> str:
+    """The deepest stack of an inference, and through which functions."""
+    worst = built.facts.inference
+    path = " > ".join(worst.path)
+    return f"an inference takes at most {worst.bytes:,} bytes of stack: {path}"
 
 
 def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:

@@ -6,6 +6,7 @@ from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
 from toolchain.run.emulator import Emulator, RunRequest, RunResult
 from toolchain.run.engines import Kind, choose
+from toolchain.run.program_checks import ProgramFacts, check_programs
 
 __all__ = [
     "BuildResult",
@@ -13,10 +14,12 @@ __all__ = [
     "Elf",
     "Emulator",
     "Kind",
+    "ProgramFacts",
     "RunRequest",
     "RunResult",
     "Sizes",
     "build",
+    "check_programs",
     "choose",
     "doctor",
     "require_agreement",

@@ -1,10 +1,11 @@
 """What an ELF file tells: sizes, symbols, architecture."""
 
 import bisect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -12,8 +13,8 @@ from elftools.elf.elffile import ELFFile
 from toolchain.board import Board
 from toolchain.errors import RunFailed
 
-_SHF_ALLOC = 2
-_HARNESS = ".harness"
+_SHF_WRITE, _SHF_ALLOC = 1, 2
+_HARNESS, _VECTORS = ".harness", ".vectors"
 
 # Tag_CPU_arch of the build attributes (Arm's ABI addenda). The linker merges objects to the
 # highest architecture, so one object built for more than the core has shows in the result.
@@ -66,6 +67,14 @@ class Sizes:
         return self.data + self.bss + self.stack
 
 
+class Function(NamedTuple):
+    """A function: first address, first address behind it, name."""
+
+    start: int
+    end: int
+    name: str
+
+
 class Elf:
     """An ELF file, read once.
 
@@ -100,19 +109,32 @@ class Elf:
             if section["sh_flags"] & _SHF_ALLOC
         ]
         self.symbols: dict[str, int] = {}
-        self._functions: list[tuple[int, int, str]] = []
+        self._named: list[tuple[int, int, str]] = []
+        self._marks: list[tuple[int, bool]] = []  # where code (True) or data begins
+        functions: dict[int, Function] = {}
+        constants: dict[int, int] = {}
         table = file.get_section_by_name(".symtab")
+        vectors = file.get_section_index(_VECTORS)  # no code takes its functions from there
         for symbol in table.iter_symbols() if table else ():
             kind, value = symbol["st_info"]["type"], symbol["st_value"]
+            if symbol.name[:2] in ("$t", "$d"):
+                self._marks.append((value, symbol.name[1] == "t"))
             if not symbol.name or symbol.name.startswith("$") or symbol["st_shndx"] == "SHN_UNDEF":
                 continue
             if kind == "STT_FUNC":
                 value &= ~1  # the Thumb bit
             if kind in ("STT_FUNC", "STT_OBJECT"):
-                self._functions.append((value, symbol["st_size"], symbol.name))
+                self._named.append((value, symbol["st_size"], symbol.name))
+            if kind == "STT_FUNC" and symbol["st_size"]:
+                functions[value] = Function(value, value + symbol["st_size"], symbol.name)
+            if kind == "STT_OBJECT" and symbol["st_shndx"] != vectors:
+                constants[value] = symbol["st_size"]
             if kind in ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE"):
                 self.symbols[symbol.name] = value
-        self._functions.sort()
+        self._named.sort()
+        self._marks.sort()
+        self.functions = sorted(functions.values())
+        self._constants = constants
         self._architecture = _architecture(file)
 
     def address(self, name: str) -> int:
@@ -128,13 +150,45 @@ class Elf:
 
     def symbol_at(self, address: int) -> str | None:
         """The function or object that holds an address, as "name+0x12"; None outside of all."""
-        index = bisect.bisect_right(self._functions, (address, 1 << 32, "")) - 1
+        index = bisect.bisect_right(self._named, (address, 1 << 32, "")) - 1
         if index < 0:
             return None
-        start, size, name = self._functions[index]
+        start, size, name = self._named[index]
         if address >= start + max(size, 1):
             return None
         return name if address == start else f"{name}+0x{address - start:x}"
+
+    def function_at(self, address: int) -> Function | None:
+        """The function that holds an address."""
+        index = bisect.bisect_right(self.functions, (address, 1 << 32, "")) - 1
+        found = self.functions[index] if index >= 0 else None
+        return found if found is not None and address < found.end else None
+
+    def constant_at(self, address: int) -> bytes:
+        """The bytes in flash of the object that begins at an address; empty when none does."""
+        return self.read(address, self._constants.get(address, 0))
+
+    def read(self, address: int, size: int) -> bytes:
+        """What the file holds at an address; empty when it holds nothing there."""
+        for start, data in self.segments:
+            if start <= address < start + len(data):
+                return data[address - start : address - start + size]
+        return b""
+
+    def pieces(self, function: Function) -> Iterator[tuple[int, bytes, bool]]:
+        """(address, bytes, whether it is code) of the runs of code and data in a function."""
+        index = max(0, bisect.bisect_right(self._marks, (function.start, True)) - 1)
+        start, code = function.start, True
+        for at, kind in self._marks[index:]:
+            if at > start:
+                end = min(at, function.end)
+                yield start, self.read(start, end - start), code
+                start = end
+            if at >= function.end:
+                return
+            code = kind
+        if start < function.end:
+            yield start, self.read(start, function.end - start), code
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -168,3 +222,34 @@ def _architecture(file: Any) -> int:
                 if attribute.tag == "TAG_CPU_ARCH":
                     return int(attribute.value)
     return -1
+
+
+class ObjectFile:
+    """A compiled source file, before it is linked.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        exported: Names it defines for others.
+        variables: (name, bytes, whether it has an initial value) of everything in RAM.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.exported: list[str] = []
+        self.variables: list[tuple[str, int, bool]] = []
+        with path.open("rb") as stream:
+            file: Any = ELFFile(stream)
+            table = file.get_section_by_name(".symtab")
+            for symbol in table.iter_symbols() if table else ():
+                home = symbol["st_shndx"]
+                if home == "SHN_UNDEF":
+                    continue
+                if symbol["st_info"]["bind"] == "STB_GLOBAL":
+                    self.exported.append(symbol.name)
+                if symbol["st_info"]["type"] != "STT_OBJECT" or not symbol["st_size"]:
+                    continue
+                section = file.get_section(home) if isinstance(home, int) else None
+                if section is None or section["sh_flags"] & _SHF_WRITE:
+                    zeroed = section is None or section["sh_type"] == "SHT_NOBITS"
+                    self.variables.append((symbol.name, symbol["st_size"], not zeroed))
