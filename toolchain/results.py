@@ -1,5 +1,6 @@
 """What the stages after conversion give, for the reports."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +83,29 @@ class ProfiledLayer:
     def intensity(self) -> float:
         """MACs per byte moved at least: low means that memory, not arithmetic, is the limit."""
         return self.macs / max(self.weight_bytes + self.activation_bytes, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionProfile:
+    """Where the instructions of an inference go, function by function.
+
+    Args:
+        root: The function that is the inference.
+        engines: Who counted; they agree.
+        layers: (name, instructions by function) of every layer, in the order they run.
+    """
+
+    root: str
+    engines: tuple[str, ...]
+    layers: tuple[tuple[str, Mapping[str, int]], ...]
+
+    @property
+    def totals(self) -> list[tuple[str, int]]:
+        """(function, instructions per inference), the dearest first."""
+        total = Counter[str]()
+        for _, counts in self.layers:
+            total.update(counts)
+        return sorted(total.items(), key=lambda item: (-item[1], item[0]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,3 +32,20 @@ def test_against_nothing_is_refused(onnx2mcu, runnable, tmp_path):
     done = onnx2mcu("profile", runnable, "--against", tmp_path)
     assert done.code == 2
     assert str(tmp_path) in done.err
+
+
+def test_functions_add_up_to_the_layers(onnx2mcu, runnable, tmp_path):
+    stacks = tmp_path / "stacks.txt"
+    done = onnx2mcu("profile", runnable, "--functions", "--stacks", stacks, "--json")
+    seen = json.loads(done.out)
+    totals = {layer["name"]: 0 for layer in seen["layers"]}
+    for function in seen["functions"]:
+        assert function["instructions"] == sum(function["layers"].values())
+        for layer, count in function["layers"].items():
+            totals[layer] += count
+    assert totals == {layer["name"]: layer["instructions"] for layer in seen["layers"]}
+    lines = stacks.read_text().splitlines()
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in lines) == seen["instructions"]
+    assert all(line.startswith("net_run;") for line in lines)
+    table = onnx2mcu("profile", runnable, "--functions").out
+    assert seen["functions"][0]["name"] in table

@@ -18,7 +18,7 @@ from toolchain.report.advice import advise
 from toolchain.report.picture import HEIGHT, WIDTH, arena_picture, arena_text, peak_step
 from toolchain.report.table import printable
 from toolchain.results import Built, Emulation
-from toolchain.run import Sizes
+from toolchain.run import ProgramFacts, Sizes, StackUse
 from toolchain.run.build import BuildResult
 
 
@@ -166,6 +166,7 @@ def test_names_in_the_page_are_text(onnx2mcu, arguments, tmp_path):
             BuildResult(tmp_path, program, program, program, ""),
             Sizes(1, 2, 0, 3, 4),
             load_board("nucleo-f446re"),
+            ProgramFacts(StackUse(8, ("f",)), StackUse(8, ("f",))),
         ),
         Evaluation(found, ()),
         Emulation("none", "none", 1, 1, 1, counts, program, {}),

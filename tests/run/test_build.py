@@ -127,7 +127,7 @@ def test_elf_that_is_none(tmp_path):
 def test_doctor_says_how_to_get_what_is_missing(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     checks = {check.name: check for check in doctor()}
-    assert list(checks) == ["python", *INSTALL, "renode", "qemu", "unicorn"]
+    assert list(checks) == ["python", *INSTALL, "renode", "qemu", "unicorn", "qemu plugins"]
     assert checks["python"].ok
     for name in INSTALL:
         assert not checks[name].ok

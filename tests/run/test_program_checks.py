@@ -220,7 +220,7 @@ def test_symbol_without_the_prefix(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "grain", "symbol", "file"),
-    [("mps2-an385", 4, "kws_arena", "kws.c"), ("mps3-an547", 16, "kws_00_w", "kws_weights.c")],
+    [("mps3-an547", 16, "kws_arena", "kws.c"), ("mps3-an547", 16, "kws_00_w", "kws_weights.c")],
 )
 def test_alignment(tmp_path, name, grain, symbol, file):
     project = project_with(tmp_path, name, "(void)0;")

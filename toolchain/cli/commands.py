@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group
+from rich.text import Text
 
 from toolchain import pipeline
 from toolchain.board import list_boards, load_board
@@ -121,13 +123,26 @@ def profile(
     against: Annotated[
         Path | None, typer.Option("--against", help="Another project to compare with.")
     ] = None,
+    functions: Annotated[
+        bool, typer.Option("--functions", help="Count every C function, too.")
+    ] = False,
+    stacks: Annotated[
+        Path | None, typer.Option("--stacks", help="Write collapsed stacks, for flame graphs.")
+    ] = None,
     emulator: EMULATOR = Engine.AUTO,
     timeout: TIMEOUT = 600.0,
     as_json: JSON = False,
 ) -> None:
     """Show per layer: instructions, MACs, bytes moved, and what a faster layer would gain."""
     seen = pipeline.profile(project, against, emulator.value, timeout)
-    show(as_json, profiles.profile_record(seen), profiles.profile_table(seen))
+    record, view = profiles.profile_record(seen), profiles.profile_table(seen)
+    if functions or stacks is not None:
+        found = pipeline.profile_functions(project, emulator.value, timeout)
+        record |= profiles.functions_record(found)
+        view = Group(view, Text(""), profiles.functions_table(found))
+        if stacks is not None:
+            stacks.write_text(profiles.collapsed_stacks(found), encoding="utf-8")
+    show(as_json, record, view)
 
 
 @app.command()

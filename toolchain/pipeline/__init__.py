@@ -6,7 +6,7 @@ from toolchain.pipeline.diagnosing import diagnose, diagnose_project
 from toolchain.pipeline.emulation import build, emulate, require_ready
 from toolchain.pipeline.export import export_qdq
 from toolchain.pipeline.inspection import inspect
-from toolchain.pipeline.profiling import profile
+from toolchain.pipeline.profiling import profile, profile_functions
 from toolchain.pipeline.samples import input_specs
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "input_specs",
     "inspect",
     "profile",
+    "profile_functions",
     "require_ready",
     "tool_version",
 ]

@@ -1,6 +1,6 @@
 """Projects are built and their firmware is run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -123,11 +123,16 @@ def run_engines(
     board, model = load_board(project.manifest.board), project.manifest.firmware
     engines = choose(emulator, board)
     built = build_project(project.directory, board)
-    inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
+    inputs = [input_bytes(graph, sample) for sample in samples]
     return [
         engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
         for engine in engines
     ]
+
+
+def input_bytes(graph: Graph, sample: Mapping[str, Array]) -> bytes:
+    """The codes of a sample as the firmware takes them: all inputs, one after the other."""
+    return b"".join(sample[x].tobytes() for x in graph.inputs)
 
 
 def _split_outputs(graph: Graph, outputs: Sequence[bytes]) -> dict[str, Array]:

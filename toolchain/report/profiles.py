@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from toolchain.report.table import printable, table
-from toolchain.results import Profile, ProfiledLayer
+from toolchain.results import FunctionProfile, Profile, ProfiledLayer
 
 BAR = 24
 """Width of the bar of a layer that takes everything, characters."""
@@ -81,3 +81,42 @@ def _summary(seen: Profile) -> Iterator[str]:
     for layer in dearest:
         saved = layer.instructions / 2 / total
         yield f"{layer.name} at half its instructions: {saved:.1%} fewer in total"
+
+
+def functions_record(seen: FunctionProfile) -> dict[str, Any]:
+    """The keys that `profile --functions` adds."""
+    return {
+        "functions_counted_by": list(seen.engines),
+        "functions": [
+            {
+                "name": name,
+                "instructions": count,
+                "layers": {layer: n[name] for layer, n in seen.layers if name in n},
+            }
+            for name, count in seen.totals
+        ],
+    }
+
+
+def functions_table(seen: FunctionProfile) -> RenderableType:
+    """Functions with their share of an inference, the dearest first."""
+    total = max(sum(count for _, count in seen.totals), 1)
+    return table(
+        f"executed instructions per function ({' and '.join(seen.engines)})",
+        ("function", "instructions", "share", ""),
+        (
+            (name, count, f"{count / total:.1%}", ("#" * round(BAR * count / total)).ljust(BAR))
+            for name, count in seen.totals
+        ),
+    )
+
+
+def collapsed_stacks(seen: FunctionProfile) -> str:
+    """One line per layer and function for tools that draw flame graphs: "run;layer;function N"."""
+    lines = []
+    for layer, counts in seen.layers:
+        shown = printable(layer).replace(";", ":")
+        for name, count in sorted(counts.items()):
+            leaf = [] if name == seen.root else [name]
+            lines.append(f"{';'.join([seen.root, shown, *leaf])} {count}\n")
+    return "".join(lines)

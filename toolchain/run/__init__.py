@@ -1,11 +1,13 @@
 """Build the generated project and run it in an emulator."""
 
 from toolchain.run.build import BuildResult, build, require_tools
+from toolchain.run.callgraph import StackUse
 from toolchain.run.crosscheck import require_agreement
 from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
 from toolchain.run.emulator import Emulator, RunRequest, RunResult
 from toolchain.run.engines import Kind, choose
+from toolchain.run.functions import count_functions
 from toolchain.run.program_checks import ProgramFacts, check_programs
 
 __all__ = [
@@ -18,9 +20,11 @@ __all__ = [
     "RunRequest",
     "RunResult",
     "Sizes",
+    "StackUse",
     "build",
     "check_programs",
     "choose",
+    "count_functions",
     "doctor",
     "require_agreement",
     "require_tools",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from toolchain.run import block_plugin
 from toolchain.run.build import COMPILER, INSTALL, find_tool
 from toolchain.run.engines import engines
 
@@ -64,7 +65,9 @@ def _emulators() -> tuple[Check, ...]:
             program = find_tool("qemu-system-arm") if engine.name == "qemu" else None
             detail = f"{_version(program)} ({program})" if program else "ready"
         checks.append(Check(engine.name, reason is None, detail, hint))
-    return tuple(checks)
+    reason = block_plugin.missing()
+    detail, _, hint = (reason or "QEMU counts functions for `profile`").partition(": ")
+    return (*checks, Check("qemu plugins", reason is None, detail, hint))
 
 
 def _version(path: str) -> str:

@@ -20,7 +20,7 @@ from toolchain.run.console import Scene, judge, last_line, values
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 
-_PROGRAM = "qemu-system-arm"
+PROGRAM = "qemu-system-arm"
 _PC = re.compile(r"R15=([0-9a-f]{8})")
 _XP = re.compile(r"^[0-9a-f]{16}: (0x[0-9a-f]{8})", re.MULTILINE)
 _MONITOR_S = 10.0
@@ -35,8 +35,8 @@ class Qemu:
 
     def missing(self, cpu: str) -> str | None:  # noqa: ARG002 - every core of the table runs
         """Why QEMU cannot be used; None when it can."""
-        if shutil.which(_PROGRAM) is None:
-            return f"{_PROGRAM} is not installed: sudo apt install qemu-system-arm"
+        if shutil.which(PROGRAM) is None:
+            return f"{PROGRAM} is not installed: sudo apt install qemu-system-arm"
         return None
 
     def elf(self, build: BuildResult) -> Path:
@@ -111,10 +111,17 @@ def _once(machine: Machine, elf: Elf, request: RunRequest) -> _Measured:
 
 
 def command(machine: Machine, elf: Path, samples: int, dumped: int) -> list[str]:
-    """QEMU's command line; the files are those of the working directory."""
+    """QEMU's command line; the files are those of the working directory.
+
+    Args:
+        machine: The machine.
+        elf: The program.
+        samples: How many it runs.
+        dumped: Of how many it writes every layer.
+    """
     words = f"arg=fw,arg={samples},arg={dumped}"
     return [
-        *(_PROGRAM, "-M", machine.name, "-display", "none", "-serial", "none", "-nodefaults"),
+        *(PROGRAM, "-M", machine.name, "-display", "none", "-serial", "none", "-nodefaults"),
         *("-monitor", "stdio", "-icount", f"shift={ICOUNT_SHIFT},sleep=off"),
         *("-chardev", "file,id=console,path=console.txt"),
         *("-semihosting-config", f"enable=on,target=native,chardev=console,{words}"),

@@ -32,7 +32,7 @@ _EXCEPTIONS = {1: "undefined instruction", _STACK_LIMIT: "below the stack limit"
 _HARD_FAULT = 3
 _FETCH, _DATA, _UNDEFINED, _STACK_OVERFLOW = 1 << 0, 1 << 1, 1 << 16, 1 << 20
 """Bits of the core's CFSR that say what Unicorn's own exceptions mean."""
-_CALIBRATION = 2
+CALIBRATION = 2
 """The first marks have nothing between them."""
 _OPEN, _WRITE0, _WRITE, _READ, _COMMAND_LINE, _EXIT = 1, 4, 5, 6, 0x15, 0x20
 
@@ -155,10 +155,10 @@ class Session:
 
     def _layer(self) -> int | None:
         """The layer that runs; the first two marks are the calibration's."""
-        return self.marks[-1][0] if len(self.marks) > _CALIBRATION else None
+        return self.marks[-1][0] if len(self.marks) > CALIBRATION else None
 
     def _sample(self, mark: int) -> int:
-        return max(0, mark - _CALIBRATION) // (len(self.request.model.layers) + 1)
+        return max(0, mark - CALIBRATION) // (len(self.request.model.layers) + 1)
 
     def _invalid(self, _cpu: Any, access: int, address: int, *_: Any) -> bool:
         self.invalid = access, address
@@ -188,7 +188,7 @@ class Session:
         layer = self.cpu.reg_read(self.arm.UC_ARM_REG_R0)
         self.marks.append((layer, self.executed))
         sample = self._sample(len(self.marks) - 1)
-        if layer > 0 and len(self.marks) > _CALIBRATION and sample < self.request.dumped:
+        if layer > 0 and len(self.marks) > CALIBRATION and sample < self.request.dumped:
             if layer == 1:
                 self.dumps.append([])
             self.dumps[-1].append(self._layer_bytes(layer - 1))
@@ -251,7 +251,7 @@ class Session:
         request = self.request
         layers, samples = len(request.model.layers), len(request.samples)
         overhead = self.marks[1][1] - self.marks[0][1]
-        counts = np.array([count for _, count in self.marks[_CALIBRATION:]], dtype=np.int64)
+        counts = np.array([count for _, count in self.marks[CALIBRATION:]], dtype=np.int64)
         counts = np.diff(counts.reshape(samples, layers + 1), axis=1) - overhead
         data = next(bytes(data) for name, data in self.files.values() if name == "out.bin")
         size = sum(port.nbytes for port in request.model.outputs)

@@ -1,0 +1,83 @@
+"""Counts per function: three ways to count, one answer."""
+
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+
+from tests.run import fake_model
+from tests.run.conftest import CORES
+from toolchain.errors import InputRefused, RunFailed
+from toolchain.run import RunRequest, block_plugin, count_functions
+from toolchain.run.function_counts import require_same
+
+needs_plugins = pytest.mark.skipif(
+    block_plugin.missing() is not None, reason=f"no plugins: {block_plugin.missing()}"
+)
+BOARDS = [CORES[cpu] for cpu in CORES if cpu != "cortex-m0"]
+
+
+def request_for(built, name):
+    board, result = built(name)
+    return RunRequest(result.emulation, board, fake_model.MODEL, [bytes(range(16))])
+
+
+@needs_plugins
+@pytest.mark.emulator
+@pytest.mark.parametrize("name", BOARDS)
+def test_plugin_counts_what_the_timer_and_unicorn_count(built, qemu, name):
+    request = request_for(built, name)
+    engines, counts = count_functions(request, "all")
+    assert engines == (("qemu",) if name == "mps3-an547" else ("qemu", "unicorn"))
+    assert [layer.total() for layer in counts] == qemu.run(request).instructions[0].tolist()
+    assert counts[0] == {"kws_run": counts[0].total()}
+    assert counts[1]["glue_fake"] > 16 * 3
+    assert all("onnx2mcu_mark" not in layer for layer in counts)
+
+
+@pytest.mark.emulator
+def test_unicorn_counts_without_a_host_compiler(built, qemu, monkeypatch):
+    pytest.importorskip("unicorn")
+    request = request_for(built, "nucleo-f446re")
+    monkeypatch.setattr(block_plugin, "_compiler", lambda: None)
+    reason = block_plugin.missing()
+    assert reason is not None
+    assert "apt install gcc" in reason
+    assert count_functions(request)[0] == ("unicorn",)
+    with pytest.raises(InputRefused, match="no C compiler"):
+        count_functions(request, "qemu")
+
+
+@needs_plugins
+@pytest.mark.emulator
+def test_the_other_generation_of_the_interface_is_tried(built, monkeypatch):
+    """QEMU 7.2 refuses a plugin that says 2, later ones one that says 1; the next one serves."""
+    request = request_for(built, "nucleo-f446re")
+    expected = count_functions(request, "qemu")
+    for order in ((1, 2), (2, 1)):
+        monkeypatch.setattr(block_plugin, "_by_version", lambda order=order: order)
+        assert count_functions(request, "qemu") == expected
+    monkeypatch.setattr(block_plugin, "_by_version", lambda: (99,))
+    with pytest.raises(RunFailed, match="plugin"):
+        count_functions(request, "qemu")
+
+
+def test_engines_that_disagree_are_named():
+    one = [Counter(a=1), Counter(b=2)]
+    require_same(one, [Counter(a=1), Counter(b=2)])
+    with pytest.raises(RunFailed, match="qemu and unicorn count 2 and 3 instructions") as caught:
+        require_same(one, [Counter(a=1), Counter(b=3)])
+    assert caught.value.where == "b, layer 1"
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("interface", [1, 2])
+def test_plugin_compiles_without_a_warning(compiler, interface, tmp_path):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    options = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wmissing-prototypes", "-Werror"]
+    words = [compiler, *block_plugin._OPTIONS, *options, f"-DPLUGIN_API={interface}"]
+    words += ["-o", tmp_path / "x.so", block_plugin.SOURCE]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

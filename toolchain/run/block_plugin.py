@@ -1,0 +1,123 @@
+"""Counts of executed blocks from QEMU, through a small TCG plugin that is compiled when needed."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from toolchain.emit.machines import machine_for
+from toolchain.errors import RunFailed
+from toolchain.resources import TEMPLATES
+from toolchain.run.elf import Elf
+from toolchain.run.emulator import RunRequest
+from toolchain.run.function_counts import CALIBRATION, BlockCount
+from toolchain.run.qemu import PROGRAM, command
+
+SOURCE = TEMPLATES / "qemu" / "block_counts.c"
+_COMPILERS = ("cc", "gcc", "clang")
+_OPTIONS = ("-std=c11", "-D_DEFAULT_SOURCE", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
+_INTERFACES = (1, 2)
+"""Generations of the plugin interface: until QEMU 8.2.3, and from 8.2.4 and 9.0 on."""
+_SECOND_SINCE = (9, 0)
+_TIMEOUT_S = 60.0
+
+
+def missing() -> str | None:
+    """Why QEMU cannot count functions here, one line with the remedy; None when it can."""
+    qemu = shutil.which(PROGRAM)
+    if qemu is None:
+        return f"{PROGRAM} is not installed: sudo apt install qemu-system-arm"
+    if _compiler() is None:
+        return "no C compiler for this computer: sudo apt install gcc"
+    if "-plugin" not in _output([qemu, "-help"]):
+        return f"{qemu} was built without plugins: Unicorn counts functions instead"
+    return None
+
+
+def count_blocks(request: RunRequest) -> list[BlockCount]:
+    """Run the first sample and count every block by phase.
+
+    Args:
+        request: The program (`BuildResult.emulation`) and its samples.
+
+    Raises:
+        RunFailed: QEMU takes no plugins, or the firmware did not end well.
+    """
+    reason = missing()
+    if reason:
+        raise RunFailed("profile", PROGRAM, reason)
+    elf = Elf(request.elf)
+    trouble = ""
+    for interface in _by_version():
+        with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
+            folder = Path(name)
+            plugin = compile_plugin(folder, interface)
+            trouble = _run(folder, plugin, elf, request)
+            if not trouble:
+                return _read(folder / "blocks.txt")
+    raise RunFailed("profile", PROGRAM, f"no counts: {trouble}", "see onnx2mcu emulate")
+
+
+def compile_plugin(folder: Path, interface: int) -> Path:
+    """Compile the plugin for a generation of the interface; returns the library.
+
+    Raises:
+        RunFailed: It does not compile.
+    """
+    compiler, target = _compiler(), folder / "block_counts.so"
+    assert compiler is not None  # missing() has looked
+    words = [compiler, *_OPTIONS, f"-DPLUGIN_API={interface}", "-o", str(target), str(SOURCE)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise RunFailed("profile", compiler, f"the plugin does not compile: {lines[0]}")
+    return target
+
+
+def _run(folder: Path, plugin: Path, elf: Elf, request: RunRequest) -> str:
+    """One inference with the plugin; returns what went wrong, "" when nothing did."""
+    (folder / "in.bin").write_bytes(request.samples[0])
+    words = command(machine_for(request.board), elf.path, 1, 0)
+    at = words.index("-icount")
+    del words[at : at + 2]  # its timer is not read, and it would cut blocks in two
+    marks = CALIBRATION + len(request.model.layers) + 1
+    mark = elf.address("onnx2mcu_mark")
+    words += ["-plugin", f"{plugin},out=blocks.txt,mark={mark},marks={marks}"]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=request.timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"still running after {request.timeout_s:g} s"
+    lines = [line for line in done.stderr.splitlines() if "plugin" in line or "error" in line]
+    if done.returncode != 0 or not (folder / "blocks.txt").exists():
+        return lines[-1] if lines else f"it ended with code {done.returncode}"
+    return ""
+
+
+def _read(path: Path) -> list[BlockCount]:
+    rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+    return [BlockCount(int(a, 16), int(b), int(phase), int(n)) for a, b, phase, n in rows]
+
+
+def _compiler() -> str | None:
+    return next((path for name in _COMPILERS if (path := shutil.which(name))), None)
+
+
+def _by_version() -> tuple[int, ...]:
+    """The generations, the one that belongs to this QEMU's version first."""
+    found = re.search(r"version (\d+)\.(\d+)", _output([PROGRAM, "--version"]))
+    newer = found is not None and (int(found[1]), int(found[2])) >= _SECOND_SINCE
+    return _INTERFACES[::-1] if newer else _INTERFACES
+
+
+def _output(words: list[str]) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    return done.stdout
