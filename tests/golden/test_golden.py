@@ -16,6 +16,7 @@ from toolchain.options import ConvertOptions
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "digits"
+RENODE = ("board.repl", "run.resc", "check.robot")
 NAMES = ["digits", *graphs.MODELS]
 BOARDS = {"cortex-m0": "microbit-v1", "cortex-m4": "nucleo-f446re", "cortex-m55": "mps3-an547"}
 WARNINGS = [
@@ -77,9 +78,21 @@ def test_text(projects, name, suffix, update_golden):
     assert found == golden.read_text(encoding="utf-8"), "if this is meant, run `make golden`"
 
 
+@pytest.mark.parametrize("name", RENODE)
+def test_renode_folder(projects, name, update_golden):
+    found = (projects("digits") / "renode" / name).read_text(encoding="utf-8")
+    golden = HERE / f"digits.{name}"
+    if update_golden:
+        golden.write_text(found, encoding="utf-8", newline="\n")
+    assert golden.is_file(), "no golden file: run `make golden`"
+    assert found == golden.read_text(encoding="utf-8"), "if this is meant, run `make golden`"
+
+
 def test_no_golden_file_is_left_over():
-    kept = {p.name for p in HERE.iterdir() if p.suffix in (".c", ".h", ".txt")}
-    assert kept == {f"{name}.{suffix}" for name in NAMES for suffix in ("graph.txt", "h", "c")}
+    suffixes = (".c", ".h", ".txt", ".repl", ".resc", ".robot")
+    kept = {p.name for p in HERE.iterdir() if p.suffix in suffixes}
+    texts = {f"{name}.{suffix}" for name in NAMES for suffix in ("graph.txt", "h", "c")}
+    assert kept == texts | {f"digits.{name}" for name in RENODE}
 
 
 def compile_strictly(command, folder, prefix, target):

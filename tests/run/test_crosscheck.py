@@ -63,8 +63,8 @@ def test_qemu_and_unicorn_agree_on_digits(core: str, tmp_path: Path):
 @pytest.mark.parametrize("name", ["ad", "kws"])
 def test_qemu_and_unicorn_agree_on_real_models(shared: Path, name: str, core: str, tmp_path: Path):
     """The keyword and the anomaly model of MLPerf Tiny."""
-    if (name, core) == ("ad", "M0"):
-        pytest.skip("267 KB of weights: more than the flash of any board with a Cortex-M0")
+    if core == "M0":
+        pytest.skip("too large for the one board with a Cortex-M0; the M0+ has its instructions")
     calibration, data = ZOO[name].write(shared, tmp_path, 4)
     require_agreement_on(tmp_path / "out", ZOO[name].path(shared), calibration, data, core)
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.run import fake_model
 from toolchain.board import load_board
+from toolchain.emit.renode import platform
 from toolchain.errors import RunFailed
 from toolchain.run import RunRequest, renode
 from toolchain.run.elf import Elf
@@ -77,7 +78,7 @@ def test_pyrenode3_that_does_not_load_is_diagnosed_in_one_line(monkeypatch, tmp_
 
 
 def test_platform_has_the_true_sizes():
-    text = renode.platform(load_board("nucleo-h743zi"))
+    text = platform(load_board("nucleo-h743zi"))
     assert 'cpuType: "cortex-m7"' in text
     assert "axi_sram: Memory.MappedMemory @ sysbus 0x24000000\n    size: 0x80000\n" in text
     assert "d2_sram: Memory.MappedMemory @ sysbus 0x30000000\n    size: 0x48000\n" in text

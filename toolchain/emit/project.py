@@ -12,6 +12,7 @@ from toolchain.board import Board, Memory
 from toolchain.emit.machines import Machine, machine_for
 from toolchain.emit.mpu import register_pairs
 from toolchain.emit.render import render
+from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, samples_address
 from toolchain.errors import InputRefused
 from toolchain.select import Optimize
 
@@ -127,6 +128,7 @@ def write_firmware(
 _FILES = (
     "arm-none-eabi.cmake",
     "canary.h",
+    "check.c",
     "harness.c",
     "harness_hooks.c",
     "machine.h",
@@ -175,6 +177,10 @@ def _context(
         "cmsis_nn_dir": _cmake_path(cmsis_nn_dir),
         "stack_bytes": stack_bytes,
         "canary_fault": CANARY_FAULT,
+        "samples_address": _hex(samples_address(board)),
+        "check_equal": EQUAL,
+        "check_different": DIFFERENT,
+        "check_fault": FAULT,
     }
 
 

@@ -13,7 +13,7 @@ from toolchain import passes
 from toolchain.board import load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import evaluate, input_codes
-from toolchain.emit import identifier, write_code, write_firmware, write_model
+from toolchain.emit import identifier, write_code, write_firmware, write_model, write_renode
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
@@ -22,7 +22,7 @@ from toolchain.frontend.samples import Samples, load_samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
-from toolchain.pipeline.samples import require_single_samples
+from toolchain.pipeline.samples import checked_sample, require_single_samples
 from toolchain.plan import Plan, arrange, check_plan, require_fit
 from toolchain.project import (
     Project,
@@ -38,6 +38,8 @@ from toolchain.quant.quantize import Quantized, calibrated_tensors, quantize
 from toolchain.select import Choice
 
 STORED_SAMPLES = 16
+CHECKED_SAMPLES = 2
+"""Samples of the check for Renode, whose right outputs are computed at conversion."""
 
 
 def convert(
@@ -115,6 +117,8 @@ def convert(
             optimize=options.optimize,
         )
         first = _first_codes(code.graph, samples)
+        checked = [checked_sample(code.graph, sample) for sample in first[:CHECKED_SAMPLES]]
+        write_renode(aside, code.prefix, board, checked)
         write_records(aside, model, code.graph, manifest_of(code, source), first)
     return Project(directory)
 

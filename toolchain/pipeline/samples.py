@@ -1,5 +1,6 @@
 """The data a model or a project is given."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import onnx
@@ -8,6 +9,8 @@ from toolchain.errors import InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.read import Imported
 from toolchain.frontend.samples import Samples, load_samples
+from toolchain.ir import Array, Graph
+from toolchain.ir.execute import simulate
 from toolchain.project import Project
 
 
@@ -26,6 +29,21 @@ def require_single_samples(imported: Imported) -> None:
                 f"a batch of {spec.shape[0]}: the firmware takes one sample at a time",
                 f"export with a batch of 1, or give --shape {spec.name}={example}",
             )
+
+
+def checked_sample(graph: Graph, codes: Mapping[str, Array]) -> tuple[bytes, bytes]:
+    """Inputs and right outputs of a sample as bytes, all ports one after the other.
+
+    Args:
+        graph: The integer graph.
+        codes: Input codes.
+    """
+    values = simulate(graph, dict(codes))
+    inputs, outputs = (
+        b"".join(values[name].tobytes() for name in names)
+        for names in (graph.inputs, graph.outputs)
+    )
+    return inputs, outputs
 
 
 def load_data(project: Project, data: Path, max_samples: int | None, stage: str) -> Samples:

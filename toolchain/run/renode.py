@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from toolchain.board import Board
 from toolchain.emit.render import render
+from toolchain.emit.renode import CPU_TYPES, platform
 from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
 from toolchain.run.elf import Elf
@@ -31,20 +31,11 @@ Renode was not at hand when this was written. What was taken from its sources, n
  6 Accesses outside all memories do not fault: they are counted (UnexpectedReads, UnexpectedWrites).
  7 MappedMemory can be written by the firmware, also where it plays the flash.
  8 Memories begin and end on multiples of 0x400 (the board files guarantee it).
- 9 Names of cores: _CPU_TYPES. Cortex-M55 needs Renode 1.16.1.
+ 9 Names of cores: CPU_TYPES. Cortex-M55 needs Renode 1.16.1.
 10 Executable only: hooks as triple-quoted strings; `cpu` and `machine` are defined in them; SIGTERM
    ends it; an open standard input keeps it alive.
 """
 
-_CPU_TYPES = {
-    "cortex-m0": "cortex-m0",
-    "cortex-m0plus": "cortex-m0+",
-    "cortex-m3": "cortex-m3",
-    "cortex-m4": "cortex-m4",
-    "cortex-m7": "cortex-m7",
-    "cortex-m33": "cortex-m33",
-    "cortex-m55": "cortex-m55",
-}
 _START_UP_S = 60.0
 """Wall time granted for loading .NET and Renode, beyond the time-out of the run."""
 _POLL_S = 0.05
@@ -88,12 +79,7 @@ class Renode:
                 _wait(folder, _start_session(folder), job)
             else:
                 _wait(folder, _start_executable(folder), job)
-            return result(folder, job, request, elf, _CPU_TYPES[request.board.cpu])
-
-
-def platform(board: Board) -> str:
-    """Renode's description (.repl) of a board: core and memories of the part's true sizes."""
-    return render("renode/board.repl.j2", board=board, cpu_type=_CPU_TYPES[board.cpu])
+            return result(folder, job, request, elf, CPU_TYPES[request.board.cpu])
 
 
 def script(folder: Path, job: Job) -> str:
