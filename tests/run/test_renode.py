@@ -67,7 +67,7 @@ def test_pyrenode3_that_does_not_load_is_diagnosed_in_one_line(monkeypatch, tmp_
     package.mkdir()
     (package / "__init__.py").write_text("raise SystemExit('no .NET here\\nand more')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(renode, "_executable", lambda: None)
+    monkeypatch.setattr(renode, "executable", lambda: None)
     renode._pyrenode3_trouble.cache_clear()
     reason = renode.Renode().missing("cortex-m4")
     renode._pyrenode3_trouble.cache_clear()
@@ -102,7 +102,7 @@ def test_executable_that_fails_is_reported(built, tmp_path, monkeypatch):
     program = tmp_path / "renode"  # a stand-in that only complains
     program.write_text("#!/bin/sh\necho cannot open display\nexit 1\n")
     program.chmod(0o755)
-    monkeypatch.setattr(renode, "_executable", lambda: str(program))
+    monkeypatch.setattr(renode, "executable", lambda: str(program))
     with pytest.raises(RunFailed, match="cannot open display"):
         renode.Renode().run(request_for(built, SAMPLES))
 

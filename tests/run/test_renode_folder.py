@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -60,31 +61,39 @@ class Monitor:
         line = re.sub(r"`sysbus GetSymbolAddress \"(\w+)\"`", self._symbol, line)
         line = line.replace("$ORIGIN", str(self.folder))
         words = line.split()
-        if words[:2] == ["mach", "create"]:
-            self.machine = self.emulation.add_mach(words[2].strip('"'))
-        elif words[:2] == ["machine", "LoadPlatformDescription"]:
-            self.machine.load_repl(words[2])
-        elif words[:2] == ["sysbus", "LoadBinary"]:
-            self.machine.cpu.core.mem_write(int(words[3], 16), Path(words[2]).read_bytes())
-        elif words[:2] == ["sysbus", "LoadELF"]:
-            self.elf = Elf(Path(words[2]))
-            self.machine.load_elf(words[2])
-        elif words[:2] == ["sysbus.cpu", "PerformanceInMips"]:
-            assert int(words[2]) > 0
-        elif words[:2] == ["sysbus.cpu", "VectorTableOffset"]:
-            self.machine.cpu.VectorTableOffset = int(words[2])
-        elif words == ["emulation", "SetGlobalAdvanceImmediately", "true"]:
-            pass
-        elif words[:2] == ["emulation", "RunFor"]:
-            for _ in range(self.slices):
-                self.emulation.RunFor(self.interval)
-                if self.machine.bus.ReadDoubleWord(self.elf.address("onnx2mcu_check_state")):
-                    break
-        elif words[:2] == ["sysbus", "ReadDoubleWord"]:
-            return f"0x{self.machine.bus.ReadDoubleWord(int(words[2])):08X}"
-        else:
-            raise AssertionError(f"unknown command: {line}")
-        return ""
+        return self.COMMANDS[tuple(words[:2])](self, words) or ""
+
+    def _create(self, words):
+        self.machine = self.emulation.add_mach(words[2].strip('"'))
+
+    def _load_elf(self, words):
+        self.elf = Elf(Path(words[2]))
+        self.machine.load_elf(words[2])
+
+    def _vector_table(self, words):
+        self.machine.cpu.VectorTableOffset = int(words[2])
+
+    def _run(self, _words):
+        for _ in range(self.slices):
+            self.emulation.RunFor(self.interval)
+            if self.machine.bus.ReadDoubleWord(self.elf.address("onnx2mcu_check_state")):
+                break
+
+    COMMANDS: ClassVar = {
+        ("mach", "create"): _create,
+        ("machine", "LoadPlatformDescription"): lambda self, w: self.machine.load_repl(w[2]),
+        ("sysbus", "LoadBinary"): lambda self, w: self.machine.cpu.core.mem_write(
+            int(w[3], 16), Path(w[2]).read_bytes()
+        ),
+        ("sysbus", "LoadELF"): _load_elf,
+        ("sysbus.cpu", "PerformanceInMips"): lambda self, w: int(w[2]) and None,
+        ("sysbus.cpu", "VectorTableOffset"): _vector_table,
+        ("emulation", "SetGlobalAdvanceImmediately"): lambda self, w: None,
+        ("emulation", "RunFor"): _run,
+        ("sysbus", "ReadDoubleWord"): lambda self, w: (
+            f"0x{self.machine.bus.ReadDoubleWord(int(w[2])):08X}"
+        ),
+    }
 
     def _symbol(self, match):
         return str(self.elf.address(match[1]))

@@ -29,6 +29,7 @@ from toolchain.cli.options import (
     SQNR,
     TIMEOUT,
     Engine,
+    Examined,
 )
 from toolchain.cli.values import gates_of, refuse_for_model, refuse_for_project, shapes_of
 from toolchain.errors import GateFailed
@@ -38,6 +39,7 @@ from toolchain.report.diagnoses import Sort, diagnosis_record, diagnosis_table
 from toolchain.report.terminal import progress_bars, show
 from toolchain.run.doctor import doctor as installed
 from toolchain.run.flash import flash_command
+from toolchain.run.renode_selftest import check_renode
 
 app = typer.Typer(
     name="onnx2mcu",
@@ -291,9 +293,14 @@ def ops(
 
 
 @app.command()
-def doctor(as_json: JSON = False) -> None:
+def doctor(
+    emulator: Annotated[
+        Examined | None, typer.Option("--emulator", help="Check all that is assumed about it.")
+    ] = None,
+    as_json: JSON = False,
+) -> None:
     """Say what is installed, what is missing, and the command that installs it."""
-    checks = installed()
+    checks = installed() if emulator is None else check_renode()
     record = {"checks": [asdict(check) for check in checks]}
     show(as_json, record, table.doctor_table(checks))
     raise typer.Exit(0 if all(check.ok or not check.needed for check in checks) else 1)

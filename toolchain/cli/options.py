@@ -106,6 +106,12 @@ class Engine(StrEnum):
     UNICORN = "unicorn"
 
 
+class Examined(StrEnum):
+    """Emulators of which something is assumed."""
+
+    RENODE = "renode"
+
+
 METHOD = Annotated[Calibration, typer.Option("--calibration", help="How ranges are chosen.")]
 ROUNDING = Annotated[
     RoundingRule,

@@ -1,4 +1,7 @@
-"""Renode: through pyrenode3, else through the `renode` executable; always in a child process."""
+"""Renode: through pyrenode3, else through the `renode` executable; always in a child process.
+
+What is taken from its sources and was not observed is listed in `toolchain.run.renode_assumptions`.
+"""
 
 import functools
 import importlib.util
@@ -21,26 +24,13 @@ from toolchain.run.emulator import RunRequest, RunResult
 from toolchain.run.renode_job import Job, job_of
 from toolchain.run.renode_result import FINAL, read_events, result
 
-ASSUMPTIONS = """
-Renode was not at hand when this was written. What was taken from its sources, not observed:
- 1 A hook stops the core before the instruction at its address; addresses carry no Thumb bit.
- 2 ExecutedInstructions is exact in a hook.
- 3 IsHalted = True in a hook stops the core there, and RunFor still returns; RunFor can be repeated.
- 4 CpuAddressHook(callable) makes the delegate; hooks run while RunFor blocks the calling thread.
- 5 VectorTableOffset may be set after LoadELF; stack pointer and entry are read from there.
- 6 Accesses outside all memories do not fault: they are counted (UnexpectedReads, UnexpectedWrites).
- 7 MappedMemory can be written by the firmware, also where it plays the flash.
- 8 Memories begin and end on multiples of 0x400 (the board files guarantee it).
- 9 Names of cores: CPU_TYPES. Cortex-M55 needs Renode 1.16.1.
-10 Executable only: hooks as triple-quoted strings; `cpu` and `machine` are defined in them; SIGTERM
-   ends it; an open standard input keeps it alive.
-"""
-
 _START_UP_S = 60.0
 """Wall time granted for loading .NET and Renode, beyond the time-out of the run."""
 _POLL_S = 0.05
 _GRACE_S = 2.0
-_INSTALL = (
+OPTIONS = ("--console", "--disable-gui", "--plain", "--hide-log", "--config")
+"""Of the executable; the path of a configuration file and the script follow."""
+INSTALL = (
     "pip install 'pyrenode3 @ git+https://github.com/antmicro/pyrenode3.git', "
     "then set PYRENODE_PKG to the archive of a portable Renode"
 )
@@ -53,12 +43,12 @@ class Renode:
 
     def missing(self, cpu: str) -> str | None:  # noqa: ARG002 - every core is modelled
         """Why Renode cannot be used; None when it can."""
-        if _executable() is not None:
+        if executable() is not None:
             return None
         if importlib.util.find_spec("pyrenode3") is None:
-            return f"neither pyrenode3 nor renode is installed: {_INSTALL}"
+            return f"neither pyrenode3 nor renode is installed: {INSTALL}"
         reason = _pyrenode3_trouble()
-        return None if reason is None else f"pyrenode3 cannot load Renode ({reason}): {_INSTALL}"
+        return None if reason is None else f"pyrenode3 cannot load Renode ({reason}): {INSTALL}"
 
     def elf(self, build: BuildResult) -> Path:
         """The harness that is linked to the board's own addresses."""
@@ -99,7 +89,7 @@ def _pyrenode3_trouble() -> str | None:
             capture_output=True,
             text=True,
             timeout=_START_UP_S,
-            env=_environment(),
+            env=environment(),
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -110,11 +100,12 @@ def _pyrenode3_trouble() -> str | None:
     return lines[-1] if lines else f"it ended with code {done.returncode}"
 
 
-def _executable() -> str | None:
+def executable() -> str | None:
+    """Path of the `renode` program."""
     return shutil.which("renode")
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The environment of a child that imports the same packages as this process."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
@@ -137,21 +128,19 @@ def _start_session(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def _start_executable(folder: Path) -> subprocess.Popen[bytes]:
-    program = _executable()
+    program = executable()
     assert program is not None  # missing() has looked
-    options = ["--console", "--disable-gui", "--plain", "--hide-log", "--config"]
-    return _start(folder, [program, *options, str(folder / "config"), str(folder / "run.resc")])
+    return _start(folder, [program, *OPTIONS, str(folder / "config"), str(folder / "run.resc")])
 
 
 def _start(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
-    environment = {**_environment(), "RENODE_CI_MODE": "YES"}
     with (folder / "messages.txt").open("wb") as stream:
         return subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=stream,
             stderr=subprocess.STDOUT,
-            env=environment,
+            env={**environment(), "RENODE_CI_MODE": "YES"},
         )
 
 

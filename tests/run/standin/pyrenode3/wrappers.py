@@ -11,6 +11,12 @@ from elftools.elf.elffile import ELFFile
 from unicorn import arm_const
 
 _RX = unicorn.UC_PROT_ALL
+_REGISTERS = [
+    *(getattr(arm_const, f"UC_ARM_REG_R{number}") for number in range(13)),
+    arm_const.UC_ARM_REG_SP,
+    arm_const.UC_ARM_REG_LR,
+    arm_const.UC_ARM_REG_PC,
+]
 _SLICE_US = 2_000_000
 """Long enough that only a hang meets it: the block it stops in would be counted twice."""
 
@@ -63,7 +69,7 @@ class _Cpu:
         return _Value(self.core.reg_read(arm_const.UC_ARM_REG_PC))
 
     def GetRegister(self, number):  # noqa: N802
-        return _Value(self.core.reg_read(arm_const.UC_ARM_REG_R0 + number))
+        return _Value(self.core.reg_read(_REGISTERS[number]))
 
     def AddHook(self, address, delegate):  # noqa: N802
         assert isinstance(delegate, CpuAddressHook)
@@ -86,7 +92,7 @@ class _Machine:
     def load_repl(self, path):
         text = Path(path).read_text()
         core = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
-        kind = re.search(r'cpuType: "cortex-m(\d+)', text)[1]
+        kind = re.search(r'cpuType: "cortex-m(\d+)', text)[1].replace("55", "33")
         core.ctl_set_cpu_model(getattr(arm_const, f"UC_CPU_ARM_CORTEX_M{kind}"))
         for origin, size in re.findall(r"MappedMemory @ sysbus (0x\w+)\n    size: (0x\w+)", text):
             start, end = int(origin, 16), int(origin, 16) + int(size, 16)
