@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.run import faults
 from toolchain.project import Project
 
 pytestmark = pytest.mark.emulator
@@ -34,3 +35,41 @@ def test_the_first_wrong_value_is_named(onnx2mcu, arguments, labelled, tmp_path,
     )
     assert found is not None, message
     assert int(found[1]) ^ int(found[2]) in (64, -64)
+    # The kernel is right: the layer by itself says so.
+    assert (
+        f"{project.directory}-first-difference holds that layer alone, where it is right" in message
+    )
+    assert onnx2mcu("emulate", f"{project.directory}-first-difference").code == 0
+
+
+@pytest.mark.parametrize("engine", ["qemu", "unicorn"])
+def test_a_wrong_weight_is_set_apart(onnx2mcu, arguments, labelled, tmp_path, engine):
+    assert onnx2mcu(*arguments()).code == 0
+    faults.wrong_weight(Project(tmp_path / "out"), layer=0)
+    apart = tmp_path / "out-first-difference"
+    for _ in range(2):  # the second time it takes the place of the first
+        done = onnx2mcu("compare", tmp_path / "out", "--data", labelled, "--emulator", engine)
+        assert done.code == 1
+        assert f"{apart} holds that layer alone and reproduces it" in done.err
+    found = re.search(r"(\S+\[[\d, ]+\]): (firmware -?\d+, integer model -?\d+);", done.err)
+    assert found is not None
+    layer = Project(tmp_path / "out").manifest.layers[0].name
+    (alone,) = Project(apart).manifest.layers
+    assert alone.name == layer
+    once = onnx2mcu("emulate", apart, "--emulator", engine)
+    once.refused(layer, f"{found[1]} of sample 0: {found[2]};", "report it", code=1)
+    assert onnx2mcu("build", apart).code == 0
+    assert onnx2mcu("profile", apart, "--emulator", engine).code == 1
+
+
+def test_a_folder_in_use_is_left_alone(onnx2mcu, arguments, labelled, tmp_path):
+    assert onnx2mcu(*arguments()).code == 0
+    faults.wrong_weight(Project(tmp_path / "out"), layer=0)
+    mine = tmp_path / "out-first-difference" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    done = onnx2mcu("compare", tmp_path / "out", "--data", labelled)
+    assert done.code == 1
+    assert "first difference: sample 0" in done.err
+    assert "the layer was not set apart: the output folder is in use" in done.err
+    assert mine.read_text() == "mine"

@@ -74,20 +74,20 @@ def undefined(project: Project) -> None:
     _inject(project, '__asm__ volatile("udf #1");')
 
 
-def wrong_weight(project: Project) -> None:
-    """The first value of the layer's first table is another."""
+def wrong_weight(project: Project, layer: int = LAYER) -> None:
+    """The first value of a layer's first table is another."""
     path = project.directory / f"{project.manifest.prefix}_weights.c"
-    pattern = rf"({re.escape(table(project))}\[\d+\] = \{{\s*)(-?\d+)"
+    pattern = rf"({re.escape(table(project, layer))}\[\d+\] = \{{\s*)(-?\d+)"
     text, count = re.subn(pattern, lambda m: f"{m[1]}{int(m[2]) ^ 64}", path.read_text())
     assert count == 1
     path.write_text(text)
 
 
-def table(project: Project) -> str:
-    """Symbol of the layer's first table."""
+def table(project: Project, layer: int = LAYER) -> str:
+    """Symbol of a layer's first table."""
     prefix = project.manifest.prefix
     text = (project.directory / f"{prefix}_weights.c").read_text()
-    found = re.search(rf"\b{prefix}_{LAYER:02d}_\w+", text)
+    found = re.search(rf"\b{prefix}_{layer:02d}_\w+", text)
     assert found
     return found[0]
 

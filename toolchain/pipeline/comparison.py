@@ -3,17 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 
+from toolchain.board import load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
-from toolchain.check.trace import first_difference, first_sample
+from toolchain.check.trace import Difference, first_difference, first_sample
+from toolchain.errors import InputRefused, RunFailed
 from toolchain.frontend.load import load_model
 from toolchain.ir import Array, Graph
 from toolchain.options import Progress, silent
-from toolchain.pipeline.emulation import run_codes, run_engines
+from toolchain.pipeline.emulation import emulate, run_codes, run_engines
+from toolchain.pipeline.reproducer import write_reproducer
 from toolchain.pipeline.samples import load_data
 from toolchain.project import Project
 from toolchain.results import Emulation
-from toolchain.run import Kind
+from toolchain.run import Elf, Kind, build, choose
 
 
 def compare(
@@ -59,7 +62,35 @@ def _trace(
     emulator: Kind,
     timeout_s: float,
 ) -> str:
-    """Run a sample that differs once more and dump every layer."""
+    """Run a sample that differs once more, dump every layer, and set the first wrong one apart."""
     (result, *_) = run_engines(project, graph, [codes], emulator, timeout_s, dump_samples=1)
     found = first_difference(graph, sample, codes, result.dumps[0])
-    return f"first difference: {found}" if found else "no layer differs when run once more"
+    if found is None:
+        return "no layer differs when run once more"
+    return f"first difference: {found}; {_apart(project, graph, found, codes, emulator, timeout_s)}"
+
+
+def _apart(
+    project: Project,
+    graph: Graph,
+    found: Difference,
+    codes: dict[str, Array],
+    emulator: Kind,
+    timeout_s: float,
+) -> str:
+    """Write the project of the wrong layer alone, run it, and say whether it goes wrong there."""
+    board = load_board(project.manifest.board)
+    (engine, *_) = choose(emulator, board)
+    elf = Elf(engine.elf(build(project.directory)))
+    try:
+        folder = write_reproducer(project, graph, found.tensor, codes, elf)
+    except InputRefused as error:
+        return f"the layer was not set apart: {error.reason}"
+    try:
+        emulate(folder, None, emulator, None, timeout_s)
+    except RunFailed:
+        return f"{folder} holds that layer alone and reproduces it: onnx2mcu emulate {folder}"
+    return (
+        f"{folder} holds that layer alone, where it is right: what differs is the code around it, "
+        "or another layer overwrites its data"
+    )

@@ -7,7 +7,7 @@ import numpy as np
 
 from toolchain.board import load_board
 from toolchain.check.evaluate import input_codes
-from toolchain.errors import InputRefused
+from toolchain.errors import InputRefused, RunFailed
 from toolchain.ir import Array, Graph
 from toolchain.pipeline.samples import load_data
 from toolchain.project import Project
@@ -69,17 +69,35 @@ def emulate(
 
     Raises:
         InputRefused: No project, no such data, no emulator.
-        RunFailed: The firmware crashed, hung, or a kernel refused its arguments; or engines
-            disagree.
+        RunFailed: The firmware crashed, hung, or a kernel refused its arguments; engines
+            disagree; or outputs are not those that the project states.
     """
     project = Project(directory)
     graph = project.graph()
     if data is None:
         samples = project.samples()[:max_samples]
-    else:
-        source = load_data(project, data, max_samples, "emulate")
-        samples = [input_codes(graph, sample) for sample in source]
+        run = run_codes(project, graph, samples, emulator, timeout_s)
+        _require_expected(project, run)
+        return run
+    source = load_data(project, data, max_samples, "emulate")
+    samples = [input_codes(graph, sample) for sample in source]
     return run_codes(project, graph, samples, emulator, timeout_s)
+
+
+def _require_expected(project: Project, run: Emulation) -> None:
+    """Refuse outputs that are not those the project states, as one of a single layer does."""
+    for name, right in (project.expected() or {}).items():
+        codes = run.codes[name].reshape(len(run.codes[name]), -1)
+        wrong = np.argwhere(codes != right[: len(codes)].reshape(codes.shape))
+        if len(wrong):
+            sample, at = wrong[0]
+            index = [int(i) for i in np.unravel_index(at, right.shape[1:])]
+            reason = (
+                f"{name}{index} of sample {sample}: firmware {codes[sample, at]}, integer model "
+                f"{right[sample][tuple(index)]}; {len(wrong)} of {codes.size} wrong"
+            )
+            hint = "the kernel or its constants are wrong: report it with this folder"
+            raise RunFailed("emulate", project.manifest.layers[-1].name, reason, hint)
 
 
 def run_codes(

@@ -70,6 +70,14 @@ class Project:
         names = self.graph().inputs
         return [dict(zip(names, codes, strict=True)) for codes in zip(*arrays, strict=True)]
 
+    def expected(self) -> dict[str, Array] | None:
+        """Right output codes [N, ...] of these samples; None when the project states none."""
+        path = self.directory / MODEL / "expected.npz"
+        if not path.exists():
+            return None
+        with np.load(path) as stored:
+            return {y: stored[f"output{i}"] for i, y in enumerate(self.graph().outputs)}
+
 
 @contextmanager
 def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:

@@ -143,27 +143,33 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
 
 def write_records(
     directory: Path,
-    model: ModelProto,
+    model: ModelProto | None,
     graph: Graph,
     manifest: Manifest,
     samples: Sequence[Mapping[str, Array]],
+    expected: Mapping[str, Array] | None = None,
 ) -> None:
     """Write manifest.json and the model folder.
 
     Args:
         directory: The project.
-        model: The original model.
+        model: The original model; None when the project holds a part of one.
         graph: The integer graph.
         manifest: The manifest.
         samples: int8 codes of a few samples, for runs without data.
+        expected: Right outputs [N, ...] of these samples, which `emulate` is to compare.
     """
     folder = directory / MODEL
     folder.mkdir()
-    onnx.save(model, folder / "model.onnx")
+    if model is not None:
+        onnx.save(model, folder / "model.onnx")
     save_graph(graph, folder)
     (folder / "graph.txt").write_text(graph_text(graph), encoding="utf-8")
     arrays = {f"input{i}": np.stack([s[x] for s in samples]) for i, x in enumerate(graph.inputs)}
     np.savez_compressed(folder / "samples.npz", **arrays)  # type: ignore[arg-type]
+    if expected is not None:
+        right = {f"output{i}": expected[y] for i, y in enumerate(graph.outputs)}
+        np.savez_compressed(folder / "expected.npz", **right)  # type: ignore[arg-type]
     written = sorted(
         p.relative_to(directory).as_posix() for p in directory.rglob("*") if p.is_file()
     )
