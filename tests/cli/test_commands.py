@@ -15,7 +15,9 @@ CONVERT = {
     "project", "model", "arena_bytes", "arena_lower_bound", "weights_bytes", "macs", "rounding",
     "layers",
 }  # fmt: skip
-BUILD = {"elf", "flash_bytes", "code_bytes", "weights_bytes", "data_bytes", "bss_bytes"}
+BUILD = {"elf", "flash_bytes", "code_bytes", "weights_bytes", "data_bytes", "bss_bytes"} | {
+    "stack_worst_bytes"
+}
 EMULATE = {"emulator", "core", "samples", "instructions", "stack_bytes", "layers", "outputs"}
 COMPARE = {
     "bit_exact", "max_abs_error", "sqnr_db", "cosine", "agreement", "accuracy_float",
