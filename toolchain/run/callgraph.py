@@ -151,7 +151,10 @@ class CallGraph:
             elif moved:
                 takes |= self._taken(moved[2] << 16 | lower.get(moved[1], 0), starts)
             target = branch_target(word)
-            if target is None or function.start <= target[0] < function.end:
+            if target is None:
+                continue
+            recursive = target == (function.start, True)
+            if function.start <= target[0] < function.end and not recursive:
                 continue
             found = self.elf.function_at(target[0])
             if found is not None:

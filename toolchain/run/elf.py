@@ -125,7 +125,7 @@ class Elf:
                 value &= ~1  # the Thumb bit
             if kind in ("STT_FUNC", "STT_OBJECT"):
                 self._named.append((value, symbol["st_size"], symbol.name))
-            if kind == "STT_FUNC" and symbol["st_size"]:
+            if kind == "STT_FUNC":
                 functions[value] = Function(value, value + symbol["st_size"], symbol.name)
             if kind == "STT_OBJECT" and symbol["st_shndx"] != vectors:
                 constants[value] = symbol["st_size"]
@@ -133,7 +133,7 @@ class Elf:
                 self.symbols[symbol.name] = value
         self._named.sort()
         self._marks.sort()
-        self.functions = sorted(functions.values())
+        self.functions = _with_extents(functions, self.symbols)
         self._constants = constants
         self._architecture = _architecture(file)
 
@@ -212,6 +212,18 @@ class Elf:
             reason = f"built for {found}, but {board.cpu} is {_CORES[board.cpu]}"
             hint = "look for an object or library compiled with other -mcpu flags"
             raise RunFailed("build", self.path.name, reason, hint)
+
+
+def _with_extents(functions: dict[int, Function], symbols: dict[str, int]) -> list[Function]:
+    """Functions by address; one of assembly that states no size ends where the next one begins."""
+    ordered = sorted(functions.values())
+    ends = [function.start for function in ordered[1:]] + [symbols.get("__text_end", 0)]
+    return [
+        function
+        if function.end > function.start
+        else function._replace(end=max(end, function.start))
+        for function, end in zip(ordered, ends, strict=True)
+    ]
 
 
 def _architecture(file: Any) -> int:
