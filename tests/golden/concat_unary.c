@@ -20,7 +20,7 @@
 #error "concat_unary.c was generated for GLUE_SINGLE_ROUNDING=0: compile it and the kernels with that"
 #endif
 
-_Static_assert(CONCAT_UNARY_ARENA_BYTES >= 56, "CONCAT_UNARY_ARENA_BYTES must be at least 56");
+_Static_assert(CONCAT_UNARY_ARENA_BYTES >= 32, "CONCAT_UNARY_ARENA_BYTES must be at least 32");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef CONCAT_UNARY_ARENA_ATTRIBUTE
@@ -94,7 +94,7 @@ static arm_cmsis_nn_status layer_05_dense(void)
         .activation = {.min = -128, .max = 127},
         .extra = NULL,
         .stream = concat_unary_05_stream};
-    return glue_dense_dsp(&params, (int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 16), concat_unary_arena + 24);
+    return glue_dense_dsp(&params, (int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 0), NULL);
 }
 
 /* gate */
@@ -108,7 +108,7 @@ static arm_cmsis_nn_status layer_06_gate(void)
         .activation = {.min = -128, .max = 127},
         .extra = NULL,
         .stream = concat_unary_06_stream};
-    return glue_dense_dsp(&params, (int8_t *)(concat_unary_arena + 16), (int8_t *)(concat_unary_arena + 0), concat_unary_arena + 24);
+    return glue_dense_dsp(&params, (int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 8), concat_unary_arena + 16);
 }
 
 /* product */
@@ -122,13 +122,13 @@ static arm_cmsis_nn_status layer_07_product(void)
         .shift = 19,
         .sign = -8192,
         .activation = {.min = -128, .max = 127}};
-    return glue_mul_short_s8(&params, (int8_t *)(concat_unary_arena + 16), (int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 0), 6);
+    return glue_mul_short_s8(&params, (int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 8), (int8_t *)(concat_unary_arena + 8), 6);
 }
 
 /* difference */
 static arm_cmsis_nn_status layer_08_difference(void)
 {
-    return glue_elementwise_sub_s8((int8_t *)(concat_unary_arena + 0), (int8_t *)(concat_unary_arena + 16),
+    return glue_elementwise_sub_s8((int8_t *)(concat_unary_arena + 8), (int8_t *)(concat_unary_arena + 0),
                                    -41, 1073000000, 0,
                                    45, 1844000000, -2, 20,
                                    (int8_t *)(concat_unary_arena + 0), 38, 1569000000, -19,

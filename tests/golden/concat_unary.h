@@ -22,7 +22,7 @@
 
 /* Bytes of the arena; a larger value is allowed, a smaller one does not compile. */
 #ifndef CONCAT_UNARY_ARENA_BYTES
-#define CONCAT_UNARY_ARENA_BYTES 56
+#define CONCAT_UNARY_ARENA_BYTES 32
 #endif
 
 #define CONCAT_UNARY_INPUT_X_BYTES 8

@@ -83,7 +83,7 @@ static arm_cmsis_nn_status layer_02_pool(void)
         .table_size = 0,
         .multipliers = NULL,
         .shifts = NULL};
-    return glue_max_pool_words_s8(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 256));
+    return glue_max_pool_words_s8(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 0));
 }
 
 /* depthwise */
@@ -118,7 +118,7 @@ static arm_cmsis_nn_status layer_03_depthwise(void)
         .weights = conv_pool_dense_03_weights,
         .factors = conv_pool_dense_03_factors,
         .forms = conv_pool_dense_03_forms};
-    return glue_depthwise_3x3_dsp(&params, (int8_t *)(conv_pool_dense_arena + 256), (int8_t *)(conv_pool_dense_arena + 256), conv_pool_dense_arena + 0);
+    return glue_depthwise_3x3_dsp(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 0), conv_pool_dense_arena + 64);
 }
 
 /* average */
@@ -136,7 +136,7 @@ static arm_cmsis_nn_status layer_04_average(void)
         .table_size = 1,
         .multipliers = conv_pool_dense_04_multiplier,
         .shifts = conv_pool_dense_04_shift};
-    return glue_avgpool_words_s8(&params, (int8_t *)(conv_pool_dense_arena + 256), (int8_t *)(conv_pool_dense_arena + 0));
+    return glue_avgpool_words_s8(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 0));
 }
 
 /* dense */
@@ -150,13 +150,13 @@ static arm_cmsis_nn_status layer_05_dense(void)
         .activation = {.min = -128, .max = 127},
         .extra = NULL,
         .stream = conv_pool_dense_05_stream};
-    return glue_dense_dsp(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 48), conv_pool_dense_arena + 16);
+    return glue_dense_dsp(&params, (int8_t *)(conv_pool_dense_arena + 0), (int8_t *)(conv_pool_dense_arena + 0), NULL);
 }
 
 /* softmax */
 static arm_cmsis_nn_status layer_06_softmax(void)
 {
-    arm_softmax_s8((int8_t *)(conv_pool_dense_arena + 48), 1, 5, 1352000000, 21, -992, (int8_t *)(conv_pool_dense_arena + 0));
+    arm_softmax_s8((int8_t *)(conv_pool_dense_arena + 0), 1, 5, 1352000000, 21, -992, (int8_t *)(conv_pool_dense_arena + 8));
     return ARM_CMSIS_NN_SUCCESS;
 }
 

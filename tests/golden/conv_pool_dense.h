@@ -60,7 +60,7 @@ static inline int8_t conv_pool_dense_quantize_input_x(float value)
 /* Where to read output y: 5 codes, valid until the next run or input. */
 static inline const int8_t *conv_pool_dense_output_y(void)
 {
-    return (const int8_t *)(conv_pool_dense_arena + 0);
+    return (const int8_t *)(conv_pool_dense_arena + 8);
 }
 
 /* Real value of a code of output y. */

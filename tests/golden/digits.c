@@ -57,7 +57,7 @@ static arm_cmsis_nn_status layer_00_stem_stem_0_conv(void)
         .activation = {.min = -128, .max = 127},
         .extra = NULL,
         .stream = digits_00_stream};
-    return glue_conv_dsp(&params, (int8_t *)(digits_arena + 956), (int8_t *)(digits_arena + 0), digits_arena + 1024);
+    return glue_conv_dsp(&params, (int8_t *)(digits_arena + 940), (int8_t *)(digits_arena + 0), digits_arena + 1024);
 }
 
 /* /depthwise1/depthwise1.0/Conv */
@@ -182,7 +182,7 @@ static arm_cmsis_nn_status layer_05_pointwise2_pointwise2_0_conv(void)
         .activation = {.min = -128, .max = 127},
         .extra = NULL,
         .stream = digits_05_stream};
-    return glue_conv_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 1024), digits_arena + 1536);
+    return glue_conv_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 256), digits_arena + 768);
 }
 
 /* /pool/GlobalAveragePool */
@@ -200,7 +200,7 @@ static arm_cmsis_nn_status layer_06_pool_globalaveragepool(void)
         .table_size = 1,
         .multipliers = digits_06_multiplier,
         .shifts = digits_06_shift};
-    return glue_avgpool_words_s8(&params, (int8_t *)(digits_arena + 1024), (int8_t *)(digits_arena + 0));
+    return glue_avgpool_words_s8(&params, (int8_t *)(digits_arena + 256), (int8_t *)(digits_arena + 0));
 }
 
 /* /dense/Gemm */
@@ -214,13 +214,13 @@ static arm_cmsis_nn_status layer_07_dense_gemm(void)
         .activation = {.min = -128, .max = 127},
         .extra = NULL,
         .stream = digits_07_stream};
-    return glue_dense_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 96), digits_arena + 32);
+    return glue_dense_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 32), NULL);
 }
 
 /* /Softmax */
 static arm_cmsis_nn_status layer_08_softmax(void)
 {
-    arm_softmax_s8((int8_t *)(digits_arena + 96), 1, 10, 2046000000, 22, -496, (int8_t *)(digits_arena + 0));
+    arm_softmax_s8((int8_t *)(digits_arena + 32), 1, 10, 2046000000, 22, -496, (int8_t *)(digits_arena + 0));
     return ARM_CMSIS_NN_SUCCESS;
 }
 

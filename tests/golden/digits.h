@@ -45,7 +45,7 @@ int32_t digits_run(void);
 /* Where to write input image: 64 codes. */
 static inline int8_t *digits_input_image(void)
 {
-    return (int8_t *)(digits_arena + 956);
+    return (int8_t *)(digits_arena + 940);
 }
 
 /* Code of a real value of input image, rounded to nearest, saturated (NaN: the largest). */

@@ -116,7 +116,7 @@ static arm_cmsis_nn_status layer_04_mean(void)
         .table_size = 1,
         .multipliers = residual_1d_04_multiplier,
         .shifts = residual_1d_04_shift};
-    return glue_avgpool_words_s8(&params, (int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 72));
+    return glue_avgpool_words_s8(&params, (int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 0));
 }
 
 /* dense */
@@ -130,7 +130,7 @@ static arm_cmsis_nn_status layer_05_dense(void)
         .activation = {.min = -128, .max = 127},
         .extra = NULL,
         .stream = residual_1d_05_stream};
-    return glue_dense_dsp(&params, (int8_t *)(residual_1d_arena + 72), (int8_t *)(residual_1d_arena + 16), residual_1d_arena + 0);
+    return glue_dense_dsp(&params, (int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 0), residual_1d_arena + 8);
 }
 
 int32_t residual_1d_run(void)
