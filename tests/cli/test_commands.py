@@ -79,8 +79,8 @@ def test_convert(onnx2mcu, arguments, tmp_path):
     assert re.search(r"^arena [\d,]+ bytes; lower bound [\d,]+ \(optimal\)", done.out, re.M)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
-        "CMakeLists.txt", "firmware", "kernels", "manifest.json", "model", "renode", "small.c", "small.h",
-        "small_weights.c", "small_weights.h",
+        "CMakeLists.txt", "firmware", "kernels", "manifest.json", "model", "renode", "small.c",
+        "small.h", "small_weights.c", "small_weights.h",
     }  # fmt: skip
     assert {path.name for path in tmp_path.iterdir()} == {"out"}
 
