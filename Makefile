@@ -16,7 +16,7 @@ export PATH := $(BIN):$(PATH)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo lint check test slow golden bench bench-kernels lines clean firmware-tools host-compiler
+.PHONY: help setup demo lint check test slow golden bench bench-kernels quality lines clean firmware-tools host-compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench: setup ## measure the reference models on all cores; rewrite docs/bench.js
 
 bench-kernels: setup ## measure every kernel on every core; rewrite toolchain/select/costs.json
 	$(BIN)/python -m tools.bench kernels
+
+quality: setup ## int8 against float on the shared nets; rewrite docs/quality.md
+	$(BIN)/python -m tools.bench quality
 
 lines: ## lines of every room of toolchain/
 	@tools/lines.sh toolchain

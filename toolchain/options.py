@@ -6,7 +6,7 @@ from pathlib import Path
 
 from toolchain.check.compare import Gates
 from toolchain.ir import Family, Rounding
-from toolchain.quant.calibrate import Method
+from toolchain.quant.ranges import PERCENTILE, Calibration
 from toolchain.select import Optimize
 
 Progress = Callable[[str, int, int], None]
@@ -22,7 +22,7 @@ class ConvertOptions:
     """What a user may choose when converting.
 
     Args:
-        method: How ranges follow from the calibration data.
+        method: How ranges follow from the calibration data; "auto": whatever serves the outputs.
         percentile: Share of values to keep, in percent, for method "percentile".
         max_samples: Use at most so many calibration samples; None uses all.
         pixel_scale: Real value of one step of 8-bit pixel data.
@@ -35,13 +35,14 @@ class ConvertOptions:
         keep_inputs: Inputs survive a run.
         gates: Constraints on the integer model over the calibration data; None checks nothing.
         force: Replace an earlier project.
+        refine_weights: Choose weights and biases by the outputs' error; else round to nearest.
         prune: Remove channels that are dead after quantisation.
         optimize: What kernels are chosen and compiled for: speed or size.
         rounding: How integers are requantised; None: as the model's quantiser does (rounding_for).
     """
 
-    method: Method = "minmax"
-    percentile: float = 99.99
+    method: Calibration = "auto"
+    percentile: float = PERCENTILE
     max_samples: int | None = None
     pixel_scale: float = 1.0
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class ConvertOptions:
     keep_inputs: bool = False
     gates: Gates | None = None
     force: bool = False
+    refine_weights: bool = True
     prune: bool = True
     optimize: Optimize = Optimize.SPEED
     rounding: Rounding | None = None

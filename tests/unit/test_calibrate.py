@@ -7,10 +7,11 @@ from hypothesis.extra.numpy import arrays
 
 from toolchain.errors import InputRefused
 from toolchain.frontend.session import FloatSession
-from toolchain.quant.calibrate import Range, calibrate, entropy_range, percentile_range
+from toolchain.quant.calibrate import calibrate
 from toolchain.quant.histogram import Histogram
+from toolchain.quant.ranges import Range, entropy_range, percentile_range
 
-METHODS = ("minmax", "percentile", "entropy")
+METHODS = ("minmax", "percentile", "entropy", "mse")
 FLOATS = st.floats(-(2.0**100), 2.0**100, width=32)  # tiny ones, denormals and both zeros included
 BATCHES = st.lists(arrays(np.float32, st.integers(1, 40), elements=FLOATS), min_size=1, max_size=6)
 

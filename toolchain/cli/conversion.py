@@ -10,6 +10,7 @@ from toolchain.check.compare import Gates
 from toolchain.cli import options as option
 from toolchain.cli.values import shapes_of
 from toolchain.options import ConvertOptions
+from toolchain.quant.ranges import PERCENTILE
 from toolchain.select import Optimize
 
 
@@ -18,8 +19,9 @@ class Quantisation:
     """What a command is told about data and ranges; a field is an option."""
 
     calib: option.CALIB = None
-    calibration: option.METHOD = option.Calibration.MINMAX
-    percentile: option.PERCENTILE = 99.99
+    calibration: option.METHOD = option.Calibration.AUTO
+    percentile: option.PERCENTILE = PERCENTILE
+    weights: option.WEIGHTS = option.Weights.AUTO
     pixel_scale: option.SCALE = 1.0
     shape: option.SHAPE = field(default_factory=list)
     outputs: option.OUTPUTS = field(default_factory=list)
@@ -35,6 +37,7 @@ class Quantisation:
         return ConvertOptions(
             method=self.calibration.value,
             percentile=self.percentile,
+            refine_weights=self.weights is option.Weights.AUTO,
             max_samples=max_samples,
             pixel_scale=self.pixel_scale,
             shapes=shapes_of(self.shape),

@@ -78,9 +78,18 @@ DROP = Annotated[
 class Calibration(StrEnum):
     """How ranges follow from the data."""
 
+    AUTO = "auto"
     MINMAX = "minmax"
     PERCENTILE = "percentile"
     ENTROPY = "entropy"
+    MSE = "mse"
+
+
+class Weights(StrEnum):
+    """How float weights become integers."""
+
+    AUTO = "auto"
+    NEAREST = "nearest"
 
 
 class RoundingRule(StrEnum):
@@ -119,5 +128,9 @@ ROUNDING = Annotated[
         "--rounding",
         help="Roundings per requantised product: CMSIS-NN's two, ONNX's one, or as quantised.",
     ),
+]
+WEIGHTS = Annotated[
+    Weights,
+    typer.Option("--weights", help="Refined where that helps the outputs, or rounded to nearest."),
 ]
 EMULATOR = Annotated[Engine, typer.Option("--emulator", help="Which engine runs the firmware.")]

@@ -89,7 +89,16 @@ def requantize(
         product = np.asarray(value, np.int64) * np.asarray(multiplier, np.int64)
         return np.asarray((product + (np.int64(1) << (30 - shift))) >> (31 - shift), np.int64)
     left, right = np.maximum(shift, 0), np.maximum(-shift, 0)
-    return rounding_right_shift(doubling_high_multiply(value << left, multiplier), right)
+    value = np.asarray(value, np.int64)
+    product = np.asarray((value << left if left.any() else value) * np.asarray(multiplier))
+    product += 1 << 30
+    product >>= 31
+    # nearest, ties away from zero: half a step up, one unit less below zero
+    half = np.where(right > 0, np.int64(1) << np.maximum(right - 1, 0), 0)
+    product += np.where(right > 0, product >> 63, 0)
+    product += half
+    product >>= right
+    return product
 
 
 def saturate(

@@ -257,6 +257,8 @@ class Op(ABC):
     has_activation: ClassVar[bool] = False
     is_elementwise: ClassVar[bool] = False
     needs_equal_scales: ClassVar[bool] = False
+    batches: ClassVar[bool] = False
+    """evaluate and simulate take several samples along axis 0 where every tensor has 1 there."""
 
     name: str
     inputs: tuple[str, ...]

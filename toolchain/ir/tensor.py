@@ -76,19 +76,36 @@ class TensorType:
 class Origin:
     """Where a tensor's float value is in the ONNX model.
 
-    The value is seen under the shape `kept`, transposed by `perm` and reshaped; of its last axis
-    only `channels` are left.
+    The value is seen under the shape `kept`, transposed by `perm`, multiplied by `gain` and moved
+    by `shift` along its last axis, and reshaped; of its last axis only `channels` are left. Gains
+    and shifts of fewer channels than that axis has, repeat.
     """
 
     tensor: str
     perm: tuple[int, ...] | None = None
     channels: tuple[int, ...] | None = None
     kept: tuple[int, ...] | None = None
+    gain: tuple[float, ...] | None = None
+    shift: tuple[float, ...] | None = None
+
+    @property
+    def unchanged(self) -> bool:
+        """The tensor holds the very values of the ONNX model."""
+        return self.gain is None and self.shift is None
 
     def view(self, value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-        """The ONNX tensor's value in this tensor's own layout and shape."""
-        value = value if self.kept is None else value.reshape(self.kept)
-        arranged = value if self.perm is None else value.transpose(self.perm)
+        """The ONNX tensor's value in this tensor's own layout, channels and shape."""
+        arranged = self.arranged(value)
         if self.channels is not None:
             arranged = arranged[..., list(self.channels)]
         return arranged.reshape(shape)
+
+    def arranged(self, value: NDArray[Any]) -> NDArray[Any]:
+        """The ONNX tensor's value before channels are left out and the shape is changed."""
+        value = value if self.kept is None else value.reshape(self.kept)
+        arranged = value if self.perm is None else value.transpose(self.perm)
+        if self.gain is not None:
+            arranged = arranged * np.resize(np.array(self.gain), arranged.shape[-1])
+        if self.shift is not None:
+            arranged = arranged + np.resize(np.array(self.shift), arranged.shape[-1])
+        return arranged

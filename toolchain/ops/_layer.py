@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,23 @@ from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_outp
 
 STRUCTURES = 180
 """Kernel.call_bytes of a call in CMSIS-NN's manner: nine structures and pointers."""
+_EXACT = 2**24
+"""float32 holds every integer up to here."""
+
+
+def product_type(x: Array, w: Array, axis: int) -> type[np.floating[Any]]:
+    """The floating-point type in which sums of products are exact, for floats the wide one.
+
+    Args:
+        x: Centred codes, -255..255, or floats.
+        w: Weight codes or floats.
+        axis: Output channel axis of the weights.
+    """
+    if x.dtype.kind == "f" or w.dtype.kind == "f":
+        return np.float64
+    others = tuple(i for i in range(w.ndim) if i != axis)
+    reach = 255 * int(np.abs(w.astype(np.int64)).sum(axis=others).max(initial=0))
+    return np.float32 if reach < _EXACT else np.float64
 
 
 class LayerOp(Op):
@@ -29,6 +46,7 @@ class LayerOp(Op):
     __slots__ = ()
 
     has_activation: ClassVar[bool] = True
+    batches: ClassVar[bool] = True
     channel_axis: ClassVar[int] = 0
     """Axis of the output channels in the filter."""
 
@@ -37,7 +55,7 @@ class LayerOp(Op):
 
     @abstractmethod
     def sums(self, x: Array, w: Array) -> Array:
-        """Sum over all taps, float64 [..., O]; exact for integers of the int8 contract."""
+        """Sum over all taps, floating point [..., O]; exact for integers of the int8 contract."""
 
     def evaluate(self, *values: Array) -> tuple[Array, ...]:
         """Sums, bias, clip."""

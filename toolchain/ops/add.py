@@ -44,6 +44,7 @@ class Add(SumOp):
             overlap=in_place(0, 1),
         ),
     )
+    batches: ClassVar[bool] = True
 
     low: float | None = None
     high: float | None = None

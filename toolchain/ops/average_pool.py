@@ -92,6 +92,7 @@ class AveragePool(Op):
             overlap=window_overlap(Reads.OWN_CHANNEL),
         ),
     )
+    batches: ClassVar[bool] = True
     has_activation: ClassVar[bool] = True
 
     window: Window

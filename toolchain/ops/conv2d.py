@@ -28,7 +28,7 @@ from toolchain.ops import _scratch as arm
 from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
-from toolchain.ops._layer import STRUCTURES, LayerOp
+from toolchain.ops._layer import STRUCTURES, LayerOp, product_type
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window, import_window
 from toolchain.ops.grouped_conv import import_grouped
@@ -92,13 +92,13 @@ class Conv2D(LayerOp):
 
     def sums(self, x: Array, w: Array) -> Array:
         """Sum over the taps of every window."""
-        # float64 products and sums of int8 values are exact, and use the fast matrix product
-        return np.asarray(
-            sum(
-                taps.astype(np.float64) @ w[:, ky, kx].T.astype(np.float64)
-                for ky, kx, taps in self.window.taps(x, 0)
-            )
-        )
+        kind = product_type(x, w, self.channel_axis)
+        matrix = w.reshape(len(w), -1).T.astype(kind)
+        if self.window.kernel == (1, 1):
+            ((_, _, taps),) = self.window.taps(x, 0)
+            return np.asarray(taps.astype(kind) @ matrix)
+        patches = np.concatenate([t.astype(kind) for _, _, t in self.window.taps(x, 0)], axis=3)
+        return np.asarray(patches @ matrix)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Geometry and clamp."""

@@ -35,7 +35,7 @@ from toolchain.ops._axes import axis_of
 from toolchain.ops._channels import channels_last, restore
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
-from toolchain.ops._layer import STRUCTURES, LayerOp
+from toolchain.ops._layer import STRUCTURES, LayerOp, product_type
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._windows import Window
 
@@ -99,14 +99,15 @@ class DepthwiseConv2D(LayerOp):
 
     def sums(self, x: Array, w: Array) -> Array:
         """Sum over the taps of every window."""
+        kind = product_type(x, w, self.channel_axis)
         multiplier = w.shape[3] // x.shape[3]
-        wide = np.repeat(x, multiplier, axis=3) if multiplier > 1 else x
-        return np.asarray(
-            sum(
-                taps.astype(np.float64) * w[0, ky, kx].astype(np.float64)
-                for ky, kx, taps in self.window.taps(wide, 0)
-            )
-        )
+        wide = (np.repeat(x, multiplier, axis=3) if multiplier > 1 else x).astype(kind)
+        filters = w[0].astype(kind)
+        ((_, _, first), *others) = self.window.taps(wide, 0)
+        total = first * filters[0, 0]
+        for ky, kx, taps in others:
+            total += taps * filters[ky, kx]
+        return np.asarray(total)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Geometry, channel multiplier and clamp."""

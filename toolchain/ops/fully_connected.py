@@ -32,7 +32,7 @@ from toolchain.ir.fixedpoint import (
 from toolchain.ops import _scratch as arm
 from toolchain.ops import fast
 from toolchain.ops._examples import clip_bounds, normal, size
-from toolchain.ops._layer import STRUCTURES, LayerOp
+from toolchain.ops._layer import STRUCTURES, LayerOp, product_type
 from toolchain.ops._weights import layer_multipliers, lower_layer
 from toolchain.ops._windows import Window
 
@@ -111,7 +111,8 @@ class FullyConnected(LayerOp):
 
     def sums(self, x: Array, w: Array) -> Array:
         """x @ weights.T."""
-        return np.asarray(x.astype(np.float64) @ w.T.astype(np.float64))
+        kind = product_type(x, w, self.channel_axis)
+        return np.asarray(x.astype(kind) @ w.T.astype(kind))
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
         """int8 weights per output channel, int32 biases."""

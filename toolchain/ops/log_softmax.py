@@ -53,6 +53,7 @@ class LogSoftmax(Op):
             overlap=in_place(0),
         ),
     )
+    batches: ClassVar[bool] = True
 
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
         """As the input."""

@@ -43,6 +43,7 @@ class MaxPool(Op):
             overlap=window_overlap(Reads.OWN_CHANNEL, arm_function=True),
         ),
     )
+    batches: ClassVar[bool] = True
     has_activation: ClassVar[bool] = True
 
     window: Window

@@ -56,6 +56,7 @@ class Mul(Op):
             overlap=in_place(0, 1),
         ),
     )
+    batches: ClassVar[bool] = True
     has_activation: ClassVar[bool] = True
     is_elementwise: ClassVar[bool] = True
 

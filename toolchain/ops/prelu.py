@@ -40,6 +40,7 @@ class PRelu(Op):
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("glue_prelu_s8", "ops/prelu.c.j2", ("glue_prelu_s8.c",), overlap=in_place(0)),
     )
+    batches: ClassVar[bool] = True
     is_elementwise: ClassVar[bool] = True
 
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:

@@ -102,6 +102,7 @@ class Softmax(Op):
         Kernel("arm_softmax_s8", "ops/softmax.c.j2", ("arm_softmax_s8.c",), when=_arm_is_right),
         Kernel("glue_softmax_s8", "ops/softmax.c.j2", ("glue_softmax_s8.c",)),
     )
+    batches: ClassVar[bool] = True
 
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
         """As the input."""

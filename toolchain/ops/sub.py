@@ -42,6 +42,7 @@ class Sub(SumOp):
             overlap=in_place(0, 1),
         ),
     )
+    batches: ClassVar[bool] = True
     sign: ClassVar[int] = -1
 
     low: float | None = None

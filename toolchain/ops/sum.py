@@ -38,6 +38,7 @@ class Sum(Op):
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("glue_sum_s8", "ops/sum.c.j2", ("glue_sum_s8.c",), overlap=in_place(0, 1)),
     )
+    batches: ClassVar[bool] = True
     has_activation: ClassVar[bool] = True
     is_elementwise: ClassVar[bool] = True
 

@@ -119,6 +119,7 @@ class Unary(Op):
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("glue_lookup_s8", "ops/unary.c.j2", ("glue_lookup_s8.c",), overlap=in_place(0)),
     )
+    batches: ClassVar[bool] = True
     is_elementwise: ClassVar[bool] = True
 
     expression: Expression

@@ -19,7 +19,6 @@ from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.samples import Samples, load_samples
-from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.samples import checked_sample, require_single_samples
@@ -32,9 +31,10 @@ from toolchain.project import (
     write_records,
     written_aside,
 )
-from toolchain.quant.calibrate import Range, calibrate
+from toolchain.quant.choose import choose
 from toolchain.quant.prune import Pruned, prune
-from toolchain.quant.quantize import Quantized, calibrated_tensors, quantize
+from toolchain.quant.quantize import Quantized, free_tensors, quantize
+from toolchain.quant.refine import Refined, Wanted
 from toolchain.select import Choice
 
 STORED_SAMPLES = 16
@@ -106,6 +106,7 @@ def convert(
             ),
             planned.warnings,
             chosen.rounding,
+            planned.chosen,
         )
         write_model(aside, code, source.facts())
         write_firmware(
@@ -132,6 +133,7 @@ class _Planned:
     plan: Plan
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    chosen: Refined
 
 
 def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]]:
@@ -151,35 +153,28 @@ def quantise(
     samples: Samples | None,
     options: ConvertOptions,
     progress: Progress,
-) -> Quantized:
+) -> tuple[Refined, Quantized]:
     """Calibrate where the model states no scales, and turn a float graph into integers.
 
     Args:
         graph: The float graph after the passes.
         model: The original model.
         samples: Calibration data.
-        options: How ranges and the rounding are chosen.
+        options: How ranges, weights and the rounding are chosen.
         progress: Told about the calibration.
+
+    Returns:
+        What was chosen, and the integer graph.
 
     Raises:
         InputRefused: The data are none to calibrate with, or are missing.
     """
-    tensors = calibrated_tensors(graph)
-    ranges: dict[str, Range] = {}
-    if samples is not None and tensors:
-        if samples.codes:
-            raise InputRefused(
-                "calibrate", "", "the calibration data are int8 codes", "give real values"
-            )
-        ranges = calibrate(
-            FloatSession(model, tensors),
-            samples,
-            tensors,
-            options.method,
-            options.percentile,
-            lambda done, total: progress("calibrate", done, total),
-        )
-    return quantize(graph, ranges, rounding_for(model, options.rounding).rounding)
+    rounding = rounding_for(model, options.rounding).rounding
+    chosen = Refined(graph, {}, {})
+    if samples is not None and free_tensors(graph):
+        wanted = Wanted(options.method, options.percentile, options.refine_weights, rounding)
+        chosen = choose(graph, model, samples, wanted, progress)
+    return chosen, quantize(chosen.graph, chosen.ranges, rounding)
 
 
 def _integers(
@@ -191,13 +186,17 @@ def _integers(
     progress: Progress,
 ) -> _Planned:
     """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
-    quantized = quantise(graph, model, samples, options, progress)
+    chosen, quantized = quantise(graph, model, samples, options, progress)
     pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
-    notes = [f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped]
+    notes = [
+        *chosen.notes,
+        *(f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped),
+    ]
     graph = verify(pruned.graph, Stage.QUANTIZED)
     found = arrange(graph, target, options.optimize, options.keep_inputs)
     check_plan(found.graph, found.choices, found.plan, target.alignment)
-    return _Planned(found.graph, found.choices, found.plan, tuple(notes), quantized.warnings)
+    warnings = (*chosen.warnings, *quantized.warnings)
+    return _Planned(found.graph, found.choices, found.plan, tuple(notes), warnings, chosen)
 
 
 def _require(

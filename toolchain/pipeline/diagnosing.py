@@ -56,14 +56,14 @@ def diagnose(
     if calib is not None:
         calibration = load_samples(calib, specs, options.max_samples, pixel_scale=scale)
     samples = load_samples(data, specs, max_samples, "diagnose", pixel_scale=scale)
-    quantized = quantise(graph, model, calibration, options, progress)
+    chosen, quantized = quantise(graph, model, calibration, options, progress)
     exact = _named(quantized.graph, exclude)
     removed = dict(prune(quantized.graph).dropped)
     found = measure(model, quantized.graph, samples, _told(progress, "diagnose"), removed)
     without = None
     if exact:
         told = _told(progress, "exclude")
-        impact = measure_without(model, graph, quantized.graph, exact, samples, told)
+        impact = measure_without(model, chosen.graph, quantized.graph, exact, samples, told)
         accuracies = None if samples.labels is None else impact.accuracies
         without = Without(exact, impact.sqnr_db, impact.agreement, accuracies and accuracies[1])
     return Diagnosed(found, advise_on(found), tuple(samples.warnings), without, None)

@@ -20,6 +20,22 @@ class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class GainFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What one way of quantising better did to the outputs on held-back samples.
+
+    Args:
+        technique: Its name.
+        sqnr_db: SQNR of the worst output with it.
+        gain_db: How much lower the error became.
+        kept: It is in the result.
+    """
+
+    technique: str
+    sqnr_db: float
+    gain_db: float
+    kept: bool
+
+
 class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One operator of the graph, views included, and the bytes of the arena it needs at least."""
 
@@ -55,6 +71,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     library: str
     calibration: str
     calibration_samples: int
+    ranges: dict[str, str] = {}
+    """How the range of each tensor was chosen."""
+    gains: tuple[GainFacts, ...] = ()
     arena_bytes: int
     arena_lower_bound: int
     arena_optimal: bool

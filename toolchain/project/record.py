@@ -16,8 +16,9 @@ from toolchain.ir import Array, Graph, Rounding
 from toolchain.ir.serialize import save_graph
 from toolchain.ir.text import graph_text
 from toolchain.project.folder import MANIFEST, MODEL
-from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest, StepFacts
+from toolchain.project.manifest import BufferFacts, GainFacts, LayerFacts, Manifest, StepFacts
 from toolchain.project.names import layer_names
+from toolchain.quant.refine import Refined
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Source:
         notes: What was assumed.
         warnings: What the user should know of the quantisation.
         rounding: How integers are requantised.
+        chosen: How ranges and weights were chosen.
     """
 
     model: str
@@ -52,7 +54,8 @@ class Source:
     pixel_scale: float
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
-    rounding: Rounding = Rounding.DOUBLE
+    rounding: Rounding
+    chosen: Refined
 
     def facts(self) -> dict[str, str]:
         """Lines for the head of generated files."""
@@ -108,6 +111,16 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
         library=source.library,
         calibration=source.calibration,
         calibration_samples=source.samples,
+        ranges=dict(source.chosen.methods),
+        gains=tuple(
+            GainFacts(
+                technique=gain.technique,
+                sqnr_db=round(gain.sqnr_db, 3),
+                gain_db=round(gain.gain_db, 3),
+                kept=gain.kept,
+            )
+            for gain in source.chosen.gains
+        ),
         arena_bytes=plan.arena_bytes,
         arena_lower_bound=plan.lower_bound,
         arena_optimal=plan.optimal,

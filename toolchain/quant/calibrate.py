@@ -1,32 +1,21 @@
-"""Samples to ranges: which real interval the int8 codes of each tensor have to cover."""
+"""Samples to statistics and ranges: what each tensor of the float model holds."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
-from itertools import product
-from typing import Literal
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolchain.errors import InputRefused
 from toolchain.frontend.session import FloatSession
+from toolchain.ir import Origin
 from toolchain.quant.histogram import Extremes, Histogram
+from toolchain.quant.ranges import METHODS, PERCENTILE, Method, Range, choose_range
 
-Method = Literal["minmax", "percentile", "entropy"]
+__all__ = ["Method", "Range", "calibrate", "check_method", "observe"]
+
 Progress = Callable[[int, int], None]
-
-_LEVELS = 255  # steps between the 256 codes
-_CANDIDATES = 64  # ends tried on each side
-_VALUES_PER_LEVEL = 16  # with fewer a histogram shows its samples, not their distribution
-_MIN_SPAN = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A real interval that contains zero and is not empty."""
-
-    low: float
-    high: float
+Seen = TypeVar("Seen", bound=Extremes)
 
 
 def calibrate(
@@ -34,16 +23,10 @@ def calibrate(
     samples: Iterable[Mapping[str, NDArray[np.generic]]],
     tensors: Sequence[str],
     method: Method = "minmax",
-    percentile: float = 99.99,
+    percentile: float = PERCENTILE,
     progress: Progress | None = None,
 ) -> dict[str, Range]:
-    """Run every sample once and choose a range for each tensor.
-
-    - "minmax": everything seen fits.
-    - "percentile": `percentile` % of the values other than zero fit; what is cut off is half above,
-      half below.
-    - "entropy": the interval whose 256-level version is closest to the full distribution by
-      Kullback-Leibler divergence; tensors of too few values keep minmax.
+    """Run every sample once and choose a range for each tensor by the same method.
 
     Memory does not depend on the number of samples.
 
@@ -51,7 +34,7 @@ def calibrate(
         session: The float model, made with all of `tensors` in view.
         samples: Samples [1, ...] by input name.
         tensors: Names to choose ranges for.
-        method: How to choose.
+        method: How to choose (see choose_range).
         percentile: Share of values to keep, in percent, above 50 and at most 100.
         progress: Called with (samples done, samples in all, 0 when unknown) after each sample.
 
@@ -61,128 +44,62 @@ def calibrate(
     Raises:
         InputRefused: No samples, or a tensor is not finite.
     """
-    if method not in ("minmax", "percentile", "entropy"):
-        raise InputRefused(
-            "calibrate", method, "unknown method", "use minmax, percentile or entropy"
-        )
+    check_method(method, percentile)
+    kind = Extremes if method == "minmax" else Histogram
+    origins = {name: Origin(name) for name in tensors}
+    seen = observe(session, samples, origins, kind, progress)
+    return {name: choose_range(tensor, method, percentile) for name, tensor in seen.items()}
+
+
+def check_method(method: str, percentile: float) -> None:
+    """Refuse a method that is none, and shares that keep nothing or more than everything.
+
+    Raises:
+        InputRefused: As said.
+    """
+    if method not in METHODS:
+        known = ", ".join(METHODS[:-1])
+        raise InputRefused("calibrate", method, "unknown method", f"use {known} or {METHODS[-1]}")
     if not 50.0 < percentile <= 100.0:
         raise InputRefused(
             "calibrate", "percentile", f"{percentile} is not above 50 and at most 100"
         )
-    kind = Extremes if method == "minmax" else Histogram
+
+
+def observe(
+    session: FloatSession,
+    samples: Iterable[Mapping[str, NDArray[np.generic]]],
+    tensors: Mapping[str, Origin],
+    kind: type[Seen],
+    progress: Progress | None = None,
+) -> dict[str, Seen]:
+    """Run every sample once; what was seen of each tensor.
+
+    Args:
+        session: The float model, made with the ONNX tensors of all origins in view.
+        samples: Samples [1, ...] by input name.
+        tensors: What to look at, by any names.
+        kind: What to keep: Extremes or Histogram, whose size does not depend on the samples.
+        progress: Called with (samples done, samples in all, 0 when unknown) after each sample.
+
+    Raises:
+        InputRefused: No samples, or a tensor is not finite.
+    """
     seen = {name: kind() for name in tensors}
     total = len(samples) if isinstance(samples, Sized) else 0
     done = 0
     for done, sample in enumerate(samples, start=1):
         values = session.run(sample)
         for name, tensor in seen.items():
-            if not np.isfinite(values[name]).all():
+            value = tensors[name].arranged(values[tensors[name].tensor])
+            if not np.isfinite(value).all():
                 reason = f"the float model computes NaN or infinity here for sample {done - 1}"
-                raise InputRefused("calibrate", name, reason, "check the range of the samples")
-            tensor.add(values[name])
+                raise InputRefused(
+                    "calibrate", tensors[name].tensor, reason, "check the range of the samples"
+                )
+            tensor.add(value)
         if progress is not None:
             progress(done, total)
     if not done:
         raise InputRefused("calibrate", "", "there are no samples to calibrate with")
-    return {name: _choose(tensor, method, percentile) for name, tensor in seen.items()}
-
-
-def _choose(seen: Extremes, method: Method, percentile: float) -> Range:
-    """The range of one tensor."""
-    whole = Range(seen.low, seen.high)
-    if whole.high - whole.low < _MIN_SPAN:
-        # Not worth a code; a common range keeps scales and biases ordinary numbers.
-        return Range(0.0, 1.0)
-    if not isinstance(seen, Histogram):
-        return whole
-    cut = entropy_range(seen) if method == "entropy" else percentile_range(seen, percentile)
-    return cut if cut.high - cut.low >= _MIN_SPAN else whole
-
-
-def percentile_range(histogram: Histogram, percentile: float) -> Range:
-    """Cut off (100 - percentile) / 2 % of the values on each side, to the edge of a bin.
-
-    Exact zeros are left out: every range keeps them exact, and the few values that a mostly silent
-    tensor has are not outliers. An end never lies outside the data, nor on the far side of zero.
-    """
-    cumulative = np.cumsum(histogram.counts)
-    total = int(cumulative[-1])
-    if not total:
-        return Range(histogram.low, histogram.high)
-    cut = int(total * (100.0 - percentile) / 200.0)
-    below = int(np.searchsorted(cumulative, cut, side="right"))
-    above = int(np.searchsorted(cumulative, total - cut, side="left"))
-    low = (histogram.first + below) * histogram.width
-    high = (histogram.first + above + 1) * histogram.width
-    return Range(min(0.0, max(low, histogram.low)), max(0.0, min(high, histogram.high)))
-
-
-def entropy_range(histogram: Histogram) -> Range:
-    """The interval of least divergence between the distribution and its 256-level version.
-
-    Reference: the histogram cut to the interval, what is cut off added to the outermost bins.
-    Compared with it: the cut histogram without that, each of 255 equal steps spread evenly over
-    the bins of it that hold values. Exact zeros are left out: every candidate keeps them exact.
-    The two ends are searched in turn, twice, over evenly spaced candidates.
-    """
-    counts, first = histogram.counts, histogram.first
-    enough = int(counts.sum()) >= _VALUES_PER_LEVEL * _LEVELS
-    negative, positive = -first, counts.size + first  # bins on either side of zero
-    if not enough or counts.size <= _LEVELS + 1:
-        return Range(histogram.low, histogram.high)
-    divergence = _Divergence(counts)
-    left, right = negative, positive
-    for _ in range(2 if negative and positive > 1 else 1):
-        right = divergence.best(negative, [left], _ends(positive, _LEVELS + 1 - left))[1]
-        left = divergence.best(negative, _ends(negative, _LEVELS + 1 - right), [right])[0]
-    return Range(
-        max(0.0 - left * histogram.width, histogram.low),
-        min(right * histogram.width, histogram.high),
-    )
-
-
-def _ends(size: int, least: int) -> list[int]:
-    """Up to `_CANDIDATES` distances from zero, at least `least` bins, `size` the last of them."""
-    start = min(size, max(least, size // 16, 0))
-    return sorted({int(n) for n in np.linspace(start, size, _CANDIDATES)})
-
-
-class _Divergence:
-    """Kullback-Leibler divergence of intervals of one histogram, from its prefix sums."""
-
-    def __init__(self, counts: NDArray[np.int64]) -> None:
-        self._counts = counts.astype(np.float64)
-        self._mass = np.concatenate(([0.0], np.cumsum(self._counts)))
-        self._filled = np.concatenate(([0], np.cumsum(counts > 0)))
-        terms = self._counts * np.log(np.maximum(self._counts, 1.0))
-        self._entropy = np.concatenate(([0.0], np.cumsum(terms)))
-
-    def best(self, zero: int, lefts: list[int], rights: list[int]) -> tuple[int, int]:
-        """The pair (left, right) of least divergence; the widest one where several are equal."""
-        pairs = list(product(lefts, rights))
-        values = [self.of(zero - left, zero + right) for left, right in pairs]
-        least = min(values)
-        limit = least + 1e-9 + 1e-6 * abs(least)
-        return max((p for p, v in zip(pairs, values, strict=True) if v <= limit), key=sum)
-
-    def of(self, start: int, stop: int) -> float:
-        """Divergence of bins [start, stop)."""
-        total, inside = self._mass[-1], self._mass[stop] - self._mass[start]
-        if not inside:
-            return float("inf")
-        below, above = self._mass[start], total - self._mass[stop]
-        edges = start + (np.arange(_LEVELS + 1) * (stop - start)) // _LEVELS
-        mass, filled = np.diff(self._mass[edges]), np.diff(self._filled[edges])
-        level = mass / np.maximum(filled, 1)
-        level[filled == 0] = 1e-4  # nothing seen there: small, so that cutting into a gap is dear
-        logs = np.log(level)
-        cross = float(mass @ logs) + below * logs[0] + above * logs[-1]
-        own = self._entropy[stop] - self._entropy[start]
-        for edge, extra in ((start, below), (stop - 1, above)):
-            own += _xlogx(self._counts[edge] + extra) - _xlogx(self._counts[edge])
-        return float((own - cross) / total - np.log(total) + np.log(inside))
-
-
-def _xlogx(x: float) -> float:
-    """The function x log x, zero at zero."""
-    return float(x * np.log(x)) if x > 0 else 0.0
+    return seen

@@ -22,7 +22,7 @@ from toolchain.ir import (
 )
 from toolchain.ir.fixedpoint import quant_from_range
 from toolchain.ops.unary import Unary
-from toolchain.quant.calibrate import Range
+from toolchain.quant.ranges import Range
 
 CONCAT_RATIO = 16.0
 """Ranges of concatenated tensors that differ by more than this lose bits worth a warning (R5)."""
@@ -38,11 +38,16 @@ class Quantized:
 
 def calibrated_tensors(graph: Graph) -> tuple[str, ...]:
     """ONNX tensors whose ranges quantize() needs: those without a scale of any other source."""
+    return tuple(dict.fromkeys(_origin(graph, name) for name in free_tensors(graph)))
+
+
+def free_tensors(graph: Graph) -> tuple[str, ...]:
+    """The graph's own tensors that have no scale of any other source than a range."""
     names = [x for x in graph.inputs if graph.types[x].quant is None]
     for op in graph.ops:
         if not isinstance(op.quant_rule(graph.types), SameAs | Fixed):
             names += [y for y in op.outputs if graph.types[y].quant is None]
-    return tuple(dict.fromkeys(_origin(graph, name) for name in names))
+    return tuple(names)
 
 
 def quantize(
@@ -58,7 +63,8 @@ def quantize(
 
     Args:
         graph: Float graph after the passes.
-        ranges: Range of every tensor of calibrated_tensors(graph), by ONNX name.
+        ranges: Range of every tensor of free_tensors(graph), by its own name or, where the graph
+            holds its values unchanged, by the name it has in the ONNX model.
         rounding: How the operators requantise.
     """
     graph, tied, warnings = _unify_concats(graph, ranges)
@@ -83,6 +89,13 @@ def _origin(graph: Graph, name: str) -> str:
     if name not in graph.origins:
         raise InternalError("quantise", name, "this tensor has no counterpart in the ONNX model")
     return graph.origins[name].tensor
+
+
+def _measured(graph: Graph, ranges: Mapping[str, Range], name: str) -> Range | None:
+    if name in ranges:
+        return ranges[name]
+    unchanged = name in graph.origins and graph.origins[name].unchanged
+    return ranges.get(graph.origins[name].tensor) if unchanged else None
 
 
 def _assign(
@@ -113,7 +126,8 @@ def _assign(
         if stated is not None:
             return stated
         source = _origin(graph, leader)
-        span = ranges.get(source) or _derived(op, types) or _no_range(op, name, source)
+        measured = _measured(graph, ranges, leader)
+        span = measured or _derived(op, types) or _no_range(op, name, source)
         minimum = op.output_floor(types, graph.constants) if op else 0.0
         natural = quant_from_range(span.low, span.high)
         if leader in leaders and minimum > max(natural.scale, floors.get(leader, 0.0)):
@@ -206,9 +220,8 @@ def _free_source(graph: Graph, name: str) -> str | None:
 def _spread(graph: Graph, op: Op, ranges: Mapping[str, Range]) -> list[str]:
     spans = {}
     for x in graph.activations(op):
-        source = graph.origins.get(x)
-        if source is not None and source.tensor in ranges:
-            span = ranges[source.tensor]
+        span = _measured(graph, ranges, x)
+        if span is not None:
             spans[x] = max(abs(span.low), abs(span.high))
     if len(spans) < 2 or min(spans.values()) * CONCAT_RATIO >= max(spans.values()):
         return []

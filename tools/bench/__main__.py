@@ -1,4 +1,4 @@
-"""`python -m tools.bench models` or `kernels`: measure, and rewrite what is committed."""
+"""`python -m tools.bench models|kernels|quality`: measure, and rewrite what is committed."""
 
 import argparse
 import sys
@@ -22,16 +22,24 @@ from tools.bench.cells import (
 )
 from tools.bench.figures import BENCH, Bench, Cells, save
 from tools.bench.kernels import measure_kernels
+from tools.bench.quality import PAGE, write_page
 
 
 def main() -> None:
     """Parse the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m tools.bench", description=__doc__)
-    parser.add_argument("what", choices=("models", "kernels"))
+    parser.add_argument("what", choices=("models", "kernels", "quality"))
     parser.add_argument(
         "--isa", action="append", type=Isa, choices=list(Isa), help="kernels: only these cores"
     )
     arguments = parser.parse_args()
+    if arguments.what == "quality":
+        models = models_folder()
+        if not models.is_dir():
+            sys.exit(f"error: {models} is absent: set ONNX2MCU_SHARED")
+        write_page(models.parent)
+        print(f"written: {PAGE}")
+        return
     with tempfile.TemporaryDirectory(prefix="onnx2mcu-bench-") as folder:
         if arguments.what == "kernels":
             for isa in arguments.isa or list(Isa):

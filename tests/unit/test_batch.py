@@ -1,0 +1,34 @@
+"""Batches against single samples: the same bytes, the same floats."""
+
+import numpy as np
+import pytest
+
+import toolchain.ops  # noqa: F401 - registers the operators
+from tests.ops.host import example_graph, quantized, random_inputs
+from toolchain.ir import Op
+from toolchain.ir.batch import evaluate_op, simulate_batch
+from toolchain.ir.execute import evaluate, simulate
+
+
+@pytest.mark.parametrize("name", sorted(Op.registry))
+@pytest.mark.parametrize("seed", range(4))
+def test_a_batch_is_its_samples(name, seed):
+    rng = np.random.default_rng(seed)
+    graph = example_graph(Op.registry[name].example(rng))
+    samples = [random_inputs(graph, rng) for _ in range(3)]
+    integer = quantized(graph, samples)
+    codes = [
+        {x: rng.integers(-128, 128, integer.types[x].shape).astype(np.int8) for x in graph.inputs}
+        for _ in range(3)
+    ]
+    found = simulate_batch(integer, {x: np.stack([c[x] for c in codes]) for x in graph.inputs})
+    for index, sample in enumerate(codes):
+        expected = simulate(integer, sample)
+        for y in graph.outputs:
+            np.testing.assert_array_equal(found[y][index], expected[y])
+    stacked = {x: np.stack([s[x] for s in samples]) for x in graph.inputs}
+    floats = evaluate_op(graph, graph.ops[0], {**graph.constants, **stacked})
+    for index, sample in enumerate(samples):
+        expected = evaluate(graph, sample)
+        for y, value in zip(graph.outputs, floats, strict=True):
+            np.testing.assert_allclose(value[index], expected[y], rtol=1e-6, atol=1e-6)

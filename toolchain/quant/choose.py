@@ -1,0 +1,94 @@
+"""A float graph and calibration samples to what quantize() takes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from onnx import ModelProto
+
+from toolchain.errors import InputRefused
+from toolchain.frontend.samples import Samples
+from toolchain.frontend.session import FloatSession
+from toolchain.ir import Graph
+from toolchain.quant.calibrate import check_method, observe
+from toolchain.quant.histogram import Histogram
+from toolchain.quant.quantize import free_tensors
+from toolchain.quant.ranges import outlier_ratio
+from toolchain.quant.refine import (
+    LEAST_SAMPLES,
+    Histograms,
+    Refined,
+    Wanted,
+    plain,
+    refine,
+)
+
+Progress = Callable[[str, int, int], None]
+
+
+def choose(
+    graph: Graph, model: ModelProto, samples: Samples, wanted: Wanted, progress: Progress
+) -> Refined:
+    """Ranges and weights for quantize().
+
+    A model that states scales of its own keeps them, and its weights; tensors without one get the
+    range of the method wanted, with "auto" everything seen.
+
+    Args:
+        graph: Float graph after the passes.
+        model: The ONNX model it comes from.
+        samples: Calibration samples.
+        wanted: What may be chosen.
+        progress: Called with (stage, done, total).
+
+    Raises:
+        InputRefused: The samples are codes, or a tensor is not finite.
+    """
+    if wanted.method != "auto":
+        check_method(wanted.method, wanted.percentile)
+    if samples.codes:
+        raise InputRefused(
+            "calibrate", "", "the calibration data are int8 codes", "give real values"
+        )
+
+    def measure(graph: Graph) -> Histograms:
+        """Of all samples, for the tensors of a graph that need a range."""
+        origins = {name: graph.origins[name] for name in free_tensors(graph)}
+        session = FloatSession(model, list(dict.fromkeys(o.tensor for o in origins.values())))
+        return observe(
+            session,
+            samples,
+            origins,
+            Histogram,
+            lambda done, total: progress("calibrate", done, total),
+        )
+
+    histograms = measure(graph)
+    warnings = outliers(graph, histograms)
+    if any(graph.types[n].quant for n in (*graph.inputs, *graph.producers())):
+        found = plain(graph, histograms, wanted)
+    elif len(samples) < LEAST_SAMPLES:
+        found = plain(graph, histograms, wanted)
+        if wanted.method == "auto" or wanted.weights:
+            few = f"{len(samples)} calibration samples are too few to choose anything by them"
+            warnings = (*warnings, f"{few}: {LEAST_SAMPLES} or more allow for better ranges")
+    else:
+        steps = partial(progress, "refine")
+        found = refine(graph, (samples, len(samples)), (histograms, measure), wanted, steps)
+    return replace(found, warnings=warnings)
+
+
+def outliers(graph: Graph, histograms: Histograms) -> tuple[str, ...]:
+    """A sentence for every tensor whose range is mostly empty."""
+    producers = graph.producers()
+    found = []
+    for name, histogram in histograms.items():
+        ratio = outlier_ratio(histogram)
+        if ratio is not None:
+            node = f"{producers[name].name}: " if name in producers else ""
+            found.append(
+                f"{node}{graph.origins[name].tensor} has outliers: its range "
+                f"{histogram.low:.4g}..{histogram.high:.4g} is {ratio:.0f} times as wide as that "
+                "of 99.99 % of its values; a model trained with ReLU6 keeps more bits"
+            )
+    return tuple(found)
