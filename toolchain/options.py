@@ -41,7 +41,7 @@ class ConvertOptions:
         rounding: How integers are requantised; None: as the model's quantiser does (rounding_for).
     """
 
-    method: Calibration = "auto"
+    method: Calibration = "minmax"
     percentile: float = PERCENTILE
     max_samples: int | None = None
     pixel_scale: float = 1.0
@@ -54,7 +54,7 @@ class ConvertOptions:
     keep_inputs: bool = False
     gates: Gates | None = None
     force: bool = False
-    refine_weights: bool = True
+    refine_weights: bool = False
     prune: bool = True
     optimize: Optimize = Optimize.SPEED
     rounding: Rounding | None = None

@@ -18,15 +18,14 @@ def _holds(net: str, found: Quality) -> None:
     if anchor is not None:
         assert found.sqnr_db >= min(GOOD_DB, anchor.sqnr_db + AHEAD_DB)
     if found.agreement is not None:
-        assert found.agreement >= AGREEMENT.get(net, 0.98)
+        assert found.agreement >= AGREEMENT.get(net, 0.99)
     if found.accuracy_float is not None:
         assert found.accuracy_int8 is not None
         assert found.accuracy_float - found.accuracy_int8 <= DROP.get(net, 0.003) + 1e-9
 
 
-@pytest.mark.parametrize("net", ["vowels", "digits", "ad"])
-def test_small_nets_keep_their_quality(net: str, shared: Path) -> None:
-    _holds(net, measure_quality(net, shared, BEST))
+def test_a_small_net_keeps_its_quality(shared: Path) -> None:
+    _holds("vowels", measure_quality("vowels", shared, BEST))
 
 
 @pytest.mark.slow

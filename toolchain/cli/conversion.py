@@ -19,9 +19,9 @@ class Quantisation:
     """What a command is told about data and ranges; a field is an option."""
 
     calib: option.CALIB = None
-    calibration: option.METHOD = option.Calibration.AUTO
+    calibration: option.METHOD = option.Calibration.MINMAX
     percentile: option.PERCENTILE = PERCENTILE
-    weights: option.WEIGHTS = option.Weights.AUTO
+    weights: option.WEIGHTS = None
     pixel_scale: option.SCALE = 1.0
     shape: option.SHAPE = field(default_factory=list)
     outputs: option.OUTPUTS = field(default_factory=list)
@@ -32,12 +32,19 @@ class Quantisation:
         names = (f.name for f in fields(self))
         return [name for name in names if getattr(self, name) != getattr(default, name)]
 
+    @property
+    def refined(self) -> bool:
+        """Weights are chosen by the outputs' error: as asked, else with automatic ranges."""
+        if self.weights is None:
+            return self.calibration is option.Calibration.AUTO
+        return self.weights is option.Weights.AUTO
+
     def quantisation(self, max_samples: int | None = None) -> ConvertOptions:
         """The same as the pipeline takes it."""
         return ConvertOptions(
             method=self.calibration.value,
             percentile=self.percentile,
-            refine_weights=self.weights is option.Weights.AUTO,
+            refine_weights=self.refined,
             max_samples=max_samples,
             pixel_scale=self.pixel_scale,
             shapes=shapes_of(self.shape),

@@ -130,7 +130,11 @@ ROUNDING = Annotated[
     ),
 ]
 WEIGHTS = Annotated[
-    Weights,
-    typer.Option("--weights", help="Refined where that helps the outputs, or rounded to nearest."),
+    Weights | None,
+    typer.Option(
+        "--weights",
+        help="Refined where that helps the outputs (auto, with --calibration auto the default), "
+        "or rounded to nearest.",
+    ),
 ]
 EMULATOR = Annotated[Engine, typer.Option("--emulator", help="Which engine runs the firmware.")]

@@ -106,7 +106,8 @@ def convert(
             ),
             planned.warnings,
             chosen.rounding,
-            planned.chosen,
+            planned.chosen.methods,
+            planned.chosen.gains,
         )
         write_model(aside, code, source.facts())
         write_firmware(

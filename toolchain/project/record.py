@@ -1,7 +1,7 @@
 """What `convert` leaves behind for later commands: manifest, model, integer graph, samples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -18,7 +18,7 @@ from toolchain.ir.text import graph_text
 from toolchain.project.folder import MANIFEST, MODEL
 from toolchain.project.manifest import BufferFacts, GainFacts, LayerFacts, Manifest, StepFacts
 from toolchain.project.names import layer_names
-from toolchain.quant.refine import Refined
+from toolchain.quant.refine import Gain
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class Source:
         notes: What was assumed.
         warnings: What the user should know of the quantisation.
         rounding: How integers are requantised.
-        chosen: How ranges and weights were chosen.
+        methods: How the range of each tensor was chosen.
+        gains: What was tried on the weights.
     """
 
     model: str
@@ -55,7 +56,8 @@ class Source:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     rounding: Rounding
-    chosen: Refined
+    methods: Mapping[str, str] = field(default_factory=dict)
+    gains: tuple[Gain, ...] = ()
 
     def facts(self) -> dict[str, str]:
         """Lines for the head of generated files."""
@@ -111,7 +113,7 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
         library=source.library,
         calibration=source.calibration,
         calibration_samples=source.samples,
-        ranges=dict(source.chosen.methods),
+        ranges=dict(source.methods),
         gains=tuple(
             GainFacts(
                 technique=gain.technique,
@@ -119,7 +121,7 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
                 gain_db=round(gain.gain_db, 3),
                 kept=gain.kept,
             )
-            for gain in source.chosen.gains
+            for gain in source.gains
         ),
         arena_bytes=plan.arena_bytes,
         arena_lower_bound=plan.lower_bound,
