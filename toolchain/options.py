@@ -6,6 +6,7 @@ from pathlib import Path
 
 from toolchain.check.compare import Gates
 from toolchain.ir import Family, Rounding
+from toolchain.plan import Ram, Wish
 from toolchain.quant.ranges import PERCENTILE, Calibration
 from toolchain.select import Optimize
 
@@ -39,6 +40,8 @@ class ConvertOptions:
         prune: Remove channels that are dead after quantisation.
         optimize: What kernels are chosen and compiled for: speed or size.
         rounding: How integers are requantised; None: as the model's quantiser does (rounding_for).
+        ram: What the memory is planned for; a number: the fastest plan of at most so many bytes.
+        by_rows: The caller of the firmware hands the input over row by row.
     """
 
     method: Calibration = "minmax"
@@ -58,6 +61,13 @@ class ConvertOptions:
     prune: bool = True
     optimize: Optimize = Optimize.SPEED
     rounding: Rounding | None = None
+    ram: Ram | int = Ram.AUTO
+    by_rows: bool = False
+
+    @property
+    def wish(self) -> Wish:
+        """What the memory is planned for."""
+        return Wish(self.ram, self.optimize, self.keep_inputs, self.by_rows)
 
     @property
     def family(self) -> Family:

@@ -175,6 +175,28 @@ extern "C"
                                                               int8_t *output,
                                                               void *scratch);
 
+    /*
+     * One row of outputs of a depthwise 3 x 3 convolution with steps of 1, each channel by itself. Rows [first_row,
+     * first_row + rows) of the kernel are in the input; the others, and columns outside, are padding. stream, per channel:
+     * weights (left, middle) of each row as halfwords, (right of row 0, right of row 1), right of row 2; sum to begin with,
+     * multiplier, constant: the short requantisation of glue_depthwise_dsp, everything scaled for it. The output may lie
+     * on the first row of the input. No scratch.
+     */
+    typedef struct
+    {
+        int32_t channels;
+        int32_t columns; /* of the input */
+        int32_t outputs;
+        int32_t padding;   /* columns before the input: 0 or 1; after it there is as much as the outputs need, 0 or 1 */
+        int32_t first_row; /* 0, or 1 with 2 rows */
+        int32_t rows;      /* 2 or 3 */
+        int32_t input_zero;
+        const int32_t *stream;
+    } glue_depthwise_row_dsp_params;
+
+    arm_cmsis_nn_status
+    glue_depthwise_row_dsp(const glue_depthwise_row_dsp_params *params, const int8_t *input, int8_t *output);
+
 #ifdef __cplusplus
 }
 #endif

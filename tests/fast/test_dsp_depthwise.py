@@ -84,8 +84,23 @@ def _five(rng: np.random.Generator) -> Example:
     return _layer(rng, window, size, int(rng.integers(1, 9)), bounds)
 
 
-MAKERS = {"common": _common, "five": _five, "any": _any}
+def _row(rng: np.random.Generator) -> Example:
+    """One row of outputs, of which the first or the last row of the kernel may be padding."""
+    top, bottom = ((0, 0), (1, 0), (0, 1))[int(rng.integers(3))]
+    left, right = (int(n) for n in rng.integers(0, 2, 2))
+    size = (3 - top - bottom, int(rng.integers(3, 12)))
+    channels = int(rng.integers(1, 20))
+    window = Window((3, 3), pads=(top, left, bottom, right))
+    return Example(
+        DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, 0.0),
+        {"x": (1, *size, channels)},
+        {"w": normal(rng, 1, 3, 3, channels), "b": normal(rng, channels)},
+    )
+
+
+MAKERS = {"common": _common, "five": _five, "row": _row, "any": _any}
 TAKEN = {
+    "row": {"glue_depthwise_row_dsp"},
     "common": set(SMALL),
     "five": {"glue_depthwise_5_dsp", "glue_depthwise_5_stride2_dsp"},
     "any": {"glue_depthwise_dsp"},
@@ -114,7 +129,7 @@ def test_bytes_in_the_emulator(what: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.emulator
-@pytest.mark.parametrize("what", ["common", "five"])
+@pytest.mark.parametrize("what", ["common", "five", "row"])
 def test_bytes_of_the_c_form_in_the_emulator(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from toolchain import pipeline
 from toolchain.options import ConvertOptions
+from toolchain.plan import Ram
 
 pytestmark = [pytest.mark.emulator]
 
@@ -24,7 +25,7 @@ BOARDS = {
 def test_firmware_gives_the_golden_bytes(
     name: str, core: str, shared: Path, tmp_path: Path
 ) -> None:
-    _require_golden_bytes(name, core, True, shared, tmp_path)
+    _require_golden_bytes(name, core, ConvertOptions(), shared, tmp_path)
 
 
 @pytest.mark.parametrize("core", ["M4", "M55"])
@@ -32,18 +33,30 @@ def test_firmware_gives_the_golden_bytes(
 def test_so_it_does_with_its_dead_channels(
     name: str, core: str, shared: Path, tmp_path: Path
 ) -> None:
-    _require_golden_bytes(name, core, False, shared, tmp_path)
+    _require_golden_bytes(name, core, ConvertOptions(prune=False), shared, tmp_path)
 
 
-def _require_golden_bytes(name: str, core: str, prune: bool, shared: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_rows", [False, True], ids=["whole", "rows"])
+@pytest.mark.parametrize("core", ["M3", "M4", "M55"])
+@pytest.mark.parametrize("name", ["kws", "ic", "vww"])
+def test_so_it_does_in_the_smallest_arena(
+    name: str, core: str, by_rows: bool, shared: Path, tmp_path: Path
+) -> None:
+    options = ConvertOptions(ram=Ram.MIN, by_rows=by_rows)
+    _require_golden_bytes(name, core, options, shared, tmp_path)
+
+
+def _require_golden_bytes(
+    name: str, core: str, options: ConvertOptions, shared: Path, tmp_path: Path
+) -> None:
     with np.load(shared / "data" / "golden_cmsis_nn.npz") as golden:
         inputs, expected = golden[f"{name}_x"], golden[f"{name}_y"]
     np.save(tmp_path / "x.npy", inputs)
     model = shared / "models" / f"mlperf_{name}_int8_qdq.onnx"
     project = tmp_path / "project"
-    made = pipeline.convert(model, None, BOARDS[core], project, ConvertOptions(prune=prune))
+    made = pipeline.convert(model, None, BOARDS[core], project, options)
     run = pipeline.emulate(project, tmp_path / "x.npy", "qemu")
     (codes,) = run.codes.values()
     np.testing.assert_array_equal(codes.reshape(expected.shape), expected)
     removed = [note for note in made.manifest.notes if "dead channels removed" in note]
-    assert bool(removed) == (prune and name == "vww")
+    assert bool(removed) == (options.prune and name == "vww")

@@ -13,7 +13,7 @@ from toolchain.emit import write_code, write_model
 from toolchain.ir import Array, Example, Graph, Origin, Rounding, Target, TensorType
 from toolchain.ir.execute import evaluate, simulate
 from toolchain.ir.fixedpoint import quantize as to_codes
-from toolchain.plan import check_plan, plan_memory
+from toolchain.plan import Arranged, check_planned, plan_memory
 from toolchain.quant.calibrate import Range
 from toolchain.quant.quantize import quantize
 from toolchain.resources import CMSIS_GLUE
@@ -72,12 +72,22 @@ def codes_of(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
     return {x: to_codes(sample[x], graph.types[x].q) for x in graph.inputs}
 
 
-def generate(graph: Graph, target: Target, directory: Path, prefix: str = "model") -> list[Path]:
-    """Write the C of a quantised graph; returns the sources, kernels included."""
-    choices = select_kernels(graph, target)
-    plan = plan_memory(graph, choices, target.alignment)
-    check_plan(graph, choices, plan, target.alignment)
-    code = write_code(graph, choices, plan, target, prefix)
+def generate(
+    graph: Graph,
+    target: Target,
+    directory: Path,
+    prefix: str = "model",
+    planned: Arranged | None = None,
+) -> list[Path]:
+    """Write the C of a quantised graph; returns the sources, kernels included.
+
+    Without a plan, every layer runs by itself.
+    """
+    if planned is None:
+        choices = select_kernels(graph, target)
+        planned = Arranged(graph, choices, plan_memory(graph, choices, target.alignment))
+    check_planned(planned, target)
+    code = write_code(planned.graph, planned.choices, planned.plan, target, prefix)
     write_model(directory, code, {"test": graph.name})
     return [
         directory / f"{prefix}.c",
@@ -89,11 +99,14 @@ def generate(graph: Graph, target: Target, directory: Path, prefix: str = "model
 class HostModel:
     """The generated C of a graph, compiled for the host with the undefined-behaviour sanitizer."""
 
-    def __init__(self, graph: Graph, target: Target, directory: Path) -> None:
+    def __init__(
+        self, graph: Graph, target: Target, directory: Path, planned: Arranged | None = None
+    ) -> None:
         self.graph = graph
-        sources = generate(graph, target, directory)
+        sources = generate(graph, target, directory, planned=planned)
         ports = directory / "ports.c"
-        idents = [(("input", x), i) for i, x in enumerate(graph.inputs)]
+        whole = graph.inputs if planned is None else planned.graph.inputs
+        idents = [(("input", x), i) for i, x in enumerate(whole)]
         idents += [(("output", y), i) for i, y in enumerate(graph.outputs)]
         lines = ['#include "model.h"']
         for (direction, name), index in idents:
@@ -129,6 +142,16 @@ class HostModel:
         for index, x in enumerate(self.graph.inputs):
             self._port("input", index, x)[...] = codes[x]
         assert self._library.model_run() == 0
+        return self._outputs()
+
+    def push(self, image: Array) -> dict[str, Array]:
+        """Outputs when the only input [1, H, ...] comes row by row."""
+        assert self._library.model_begin() == 0
+        for row in np.ascontiguousarray(image[0]):
+            assert self._library.model_push_row(ctypes.c_void_p(row.ctypes.data)) == 0
+        return self._outputs()
+
+    def _outputs(self) -> dict[str, Array]:
         return {y: self._port("output", i, y).copy() for i, y in enumerate(self.graph.outputs)}
 
 

@@ -8,8 +8,9 @@ from typing import Any, get_type_hints
 
 from toolchain.check.compare import Gates
 from toolchain.cli import options as option
-from toolchain.cli.values import shapes_of
+from toolchain.cli.values import ram_of, shapes_of
 from toolchain.options import ConvertOptions
+from toolchain.plan import Ram
 from toolchain.quant.ranges import PERCENTILE
 from toolchain.select import Optimize
 
@@ -60,6 +61,8 @@ class Conversion(Quantisation):
     kernels: option.KERNELS = None
     cmsis_nn_dir: option.ARM = None
     optimize: option.OPTIMIZE = Optimize.SPEED
+    ram: option.RAM = Ram.AUTO.value
+    input_rows: option.ROWS = False
     rounding: option.ROUNDING = option.RoundingRule.AUTO
     stack: option.STACK = 2048
     keep_inputs: option.KEEP = False
@@ -80,6 +83,8 @@ class Conversion(Quantisation):
             prune=not self.no_prune,
             optimize=self.optimize,
             rounding=self.rounding.rounding,
+            ram=ram_of(self.ram),
+            by_rows=self.input_rows,
         )
 
 

@@ -52,6 +52,17 @@ KERNELS = Annotated[
 OPTIMIZE = Annotated[
     Optimize, typer.Option("--optimize", help="Fewest instructions, or least code.")
 ]
+RAM = Annotated[
+    str,
+    typer.Option(
+        "--ram",
+        metavar="auto|min|BYTES",
+        help="Layer by layer; the smallest arena, row by row; or the fastest plan that fits.",
+    ),
+]
+ROWS = Annotated[
+    bool, typer.Option("--input-rows", help="The firmware takes its input row by row.")
+]
 ARM = Annotated[
     Path | None,
     typer.Option("--cmsis-nn-dir", envvar="CMSIS_NN_DIR", help="Arm's CMSIS-NN, to link it."),

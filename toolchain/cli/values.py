@@ -4,6 +4,7 @@ from pathlib import Path
 
 from toolchain.check.compare import Gates
 from toolchain.errors import InputRefused
+from toolchain.plan import Ram
 
 
 def gates_of(agreement: float | None, sqnr: float | None, drop: float | None) -> Gates | None:
@@ -62,3 +63,18 @@ def refuse_for_model(board_outputs: Path | None) -> None:
             "needs the project the firmware was built from",
             "give the folder that convert wrote instead of the ONNX file",
         )
+
+
+def ram_of(text: str) -> Ram | int:
+    """What --ram says.
+
+    Raises:
+        InputRefused: It is none of auto, min and a number of bytes.
+    """
+    if text in tuple(Ram):
+        return Ram(text)
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise InputRefused(
+        "command line", f"--ram {text}", "no plan of memory", "say auto, min, or a number of bytes"
+    )

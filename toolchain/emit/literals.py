@@ -53,6 +53,11 @@ def array_body(values: Array) -> str:
     return ",\n".join(f"    {line}" for line in lines)
 
 
+def number_lines(values: Iterable[int]) -> str:
+    """Numbers in wrapped and indented lines."""
+    return array_body(np.asarray(list(values), np.int64))
+
+
 def c_type(values: Array) -> str:
     """The C element type of an integer array."""
     return f"{values.dtype.name}_t"

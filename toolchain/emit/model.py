@@ -1,52 +1,18 @@
 """The planned int8 graph as C: one header, one source, one file of constants."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from toolchain.emit.literals import braces, file_prefix, identifier, unique_identifiers
+from toolchain.emit.calls import Table, Writer
+from toolchain.emit.literals import file_prefix, identifier, unique_identifiers
 from toolchain.emit.render import render
-from toolchain.ir import Array, Graph, Op, Quant, Rounding, Site, Target
+from toolchain.emit.rows import RowsCode, rows_code
+from toolchain.ir import Graph, Op, Rounding, Target
 from toolchain.plan import Plan
+from toolchain.rows import RowChoice, Streamed, flattened
 from toolchain.select import Choice
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A tensor as a template sees it: a C expression and the facts of its type."""
-
-    ref: str
-    shape: tuple[int, ...]
-    elements: int
-    quant: Quant | None
-
-    @property
-    def dims(self) -> str:
-        """The shape as a cmsis_nn_dims initialiser."""
-        return braces((1,) * (4 - len(self.shape)) + self.shape)
-
-    @property
-    def zero_point(self) -> int:
-        """Zero point of an activation."""
-        assert self.quant is not None
-        return self.quant.zero_point
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A constant array in flash; prints as its symbol."""
-
-    symbol: str
-    values: Array
-
-    @property
-    def length(self) -> int:
-        """Number of elements."""
-        return int(self.values.size)
-
-    def __str__(self) -> str:
-        return self.symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +25,11 @@ class Layer:
     choice: Choice
     body: str
     outputs: tuple[tuple[int, int], ...]
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The layers that it runs."""
+        return (self.index,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +46,50 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
+class FedPort:
+    """An input of the model that the caller hands over row by row."""
+
+    name: str
+    ident: str
+    shape: tuple[int, ...]
+    nbytes: int
+    scale: float
+    zero_point: int
+    rows: int
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return self.nbytes // self.rows
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCode:
-    """Everything the templates of the model files print."""
+    """Everything the templates of the model files print.
+
+    Args:
+        prefix: Prefix of files and symbols.
+        graph: The graph, every layer by itself.
+        steps: Name of every step of the plan, and the layers it runs row by row, if it does.
+        plan: The arena.
+        layers: Kernel calls; those of a segment that runs row by row as if each ran by itself.
+        units: What runs one after the other: layers and segments.
+        inputs: Inputs that are whole.
+        fed: The input that comes row by row.
+        outputs: Outputs.
+        tables: Arrays in flash.
+        sources: Files of cmsis_glue/src.
+        alignment: Of the arena and of the arrays.
+    """
 
     prefix: str
     graph: Graph
+    steps: tuple[tuple[str, int], ...]
     plan: Plan
     layers: tuple[Layer, ...]
+    units: tuple[Layer | RowsCode, ...]
     inputs: tuple[Port, ...]
+    fed: FedPort | None
     outputs: tuple[Port, ...]
     tables: tuple[Table, ...]
     sources: tuple[str, ...]
@@ -94,85 +101,71 @@ class ModelCode:
         return int(self.graph.rounding is Rounding.SINGLE)
 
     @property
+    def ports(self) -> tuple[Port | FedPort, ...]:
+        """All inputs, in the order of the graph."""
+        return self.inputs if self.fed is None else (self.fed,)
+
+    @property
+    def by_rows(self) -> bool:
+        """Some layers run row by row."""
+        return any(isinstance(unit, RowsCode) for unit in self.units)
+
+    @property
     def constant_bytes(self) -> int:
         """Bytes of weights, biases and tables in flash."""
         return sum(int(t.values.nbytes) for t in self.tables)
 
 
-@dataclass(slots=True)
-class _Writer:
-    graph: Graph
-    choices: Mapping[str, Choice]
-    plan: Plan
-    target: Target
-    prefix: str
-    tables: list[Table] = field(default_factory=list)
+def _layer(writer: Writer, index: int, op: Op, choice: Choice, ident: str) -> Layer:
+    plan, types = writer.plan, writer.graph.types
+    return Layer(
+        index,
+        f"layer_{index:02d}_{ident}",
+        op,
+        choice,
+        writer.call(op, choice, f"{writer.prefix}_{index:02d}", writer.whole(op)),
+        tuple((plan.offsets[y], types[y].nbytes) for y in op.outputs),
+    )
 
-    def layer(self, index: int, op: Op, ident: str) -> Layer:
-        choice = self.choices[op.y]
-        stem = f"{self.prefix}_{index:02d}"
-        kernel, site = choice.kernel, self._site(op)
-        arrays = op.tables(site.types, self.target) if kernel.pack is None else kernel.pack(site)
-        tables = {role: self._table(f"{stem}_{role}", a) for role, a in arrays.items()}
-        packed = kernel.pack is not None
-        inputs = [self._operand(x, stem, packed=packed) for x in op.inputs]
-        outputs = [self._operand(y, stem) for y in op.outputs]
-        offset = self.plan.scratch_offsets.get(op.y)
-        context: dict[str, Any] = {
-            **op.arguments(self.graph.types),
-            **kernel.facts(site),
-            "kernel": kernel.name,
-            "inputs": inputs,
-            "outputs": outputs,
-            "x": inputs[0],
-            "y": outputs[0],
-            "tables": tables,
-            "scratch": "NULL" if offset is None else f"{self.prefix}_arena + {offset}",
-            "scratch_bytes": choice.scratch,
-        }
-        return Layer(
-            index,
-            f"layer_{index:02d}_{ident}",
-            op,
-            choice,
-            render(kernel.template, **context).rstrip("\n"),
-            tuple((self.plan.offsets[y], self.graph.types[y].nbytes) for y in op.outputs),
+
+def _parts(writer: Writer, rows: RowsCode, op: Streamed, choice: RowChoice) -> Iterator[Layer]:
+    """The layers of a segment, each with the kernel of most rows; the last one has the output."""
+    plan, types = writer.plan, writer.graph.types
+    for i, part in enumerate(op.parts):
+        (first, *_) = (s for s in choice.layout.stages if s.op is part)
+        spans = ((plan.offsets[op.y], types[op.y].nbytes),) if part.y == op.y else ()
+        calls = Counter(call.form for call in first.calls)
+        main = first.forms[calls.most_common(1)[0][0]].choice
+        main = replace(main, predicted=choice.costs.get(part.y))
+        yield Layer(rows.layers[0] + i, rows.function, part, main, "", spans)
+
+
+def _ports(writer: Writer, names: tuple[str, ...]) -> tuple[Port, ...]:
+    types, offsets = writer.graph.types, writer.plan.offsets
+    return tuple(
+        Port(
+            name,
+            ident,
+            types[name].shape,
+            types[name].nbytes,
+            types[name].q.scale,
+            types[name].q.zero_point,
+            offsets[name],
         )
+        for name, ident in zip(names, unique_identifiers(names), strict=True)
+    )
 
-    def _table(self, symbol: str, values: Array) -> Table:
-        table = Table(symbol, values)
-        self.tables.append(table)
-        return table
 
-    def _site(self, op: Op) -> Site:
-        return Site(op, self.graph.types, self.graph.constants, self.target)
-
-    def _operand(self, name: str, stem: str, *, packed: bool = False) -> Operand:
-        kind = self.graph.types[name]
-        stored = self.plan.constants.get(name, name)
-        if self.graph.is_constant(stored) and packed:
-            ref = ""  # the kernel reads its own arrays instead
-        elif self.graph.is_constant(stored):
-            role = identifier(stored.rsplit(".", 1)[-1])
-            ref = self._table(f"{stem}_{role}", self.graph.constants[stored]).symbol
-        else:
-            ref = f"(int8_t *)({self.prefix}_arena + {self.plan.offsets[name]})"
-        return Operand(ref, kind.shape, kind.elements, kind.quant)
-
-    def ports(self, names: tuple[str, ...]) -> tuple[Port, ...]:
-        idents = unique_identifiers(names)
-        return tuple(
-            Port(
-                name,
-                ident,
-                self.graph.types[name].shape,
-                self.graph.types[name].nbytes,
-                self.graph.types[name].q.scale,
-                self.graph.types[name].q.zero_point,
-                self.plan.offsets[name],
-            )
-            for name, ident in zip(names, idents, strict=True)
-        )
+def _fed_port(writer: Writer) -> FedPort | None:
+    """The input that the first operator takes row by row."""
+    first = writer.graph.ops[0] if writer.graph.ops else None
+    if not isinstance(first, Streamed) or first.fed is None:
+        return None
+    kind = writer.graph.types[first.fed]
+    (ident,) = unique_identifiers((first.fed,))
+    return FedPort(
+        first.fed, ident, kind.shape, kind.nbytes, kind.q.scale, kind.q.zero_point, kind.shape[1]
+    )
 
 
 def write_code(
@@ -189,24 +182,40 @@ def write_code(
             gets a leading "n_".
     """
     prefix = file_prefix(prefix)
-    writer = _Writer(graph, choices, plan, target, prefix)
-    ops = [op for op in graph.ops if not op.is_view]
-    idents = [identifier(op.name)[:40].rstrip("_") for op in ops]
-    layers = tuple(
-        writer.layer(i, op, ident) for i, (op, ident) in enumerate(zip(ops, idents, strict=True))
-    )
+    writer = Writer(graph, plan, target, prefix)
+    layers: list[Layer] = []
+    units: list[Layer | RowsCode] = []
+    for op in graph.ops:
+        if op.is_view:
+            continue
+        choice = choices[op.y]
+        if isinstance(op, Streamed) and isinstance(choice, RowChoice):
+            idents = [_ident(part) for part in op.parts]
+            rows = rows_code(writer, len(layers), op, choice, idents)
+            layers += _parts(writer, rows, op, choice)
+            units.append(rows)
+        else:
+            layers.append(_layer(writer, len(layers), op, choice, _ident(op)))
+            units.append(layers[-1])
     sources = sorted({s for choice in choices.values() for s in choice.kernel.sources})
     return ModelCode(
         prefix,
-        graph,
+        flattened(graph),
+        tuple((op.name, len(op.parts) if isinstance(op, Streamed) else 0) for op in graph.ops),
         plan,
-        layers,
-        writer.ports(graph.inputs),
-        writer.ports(graph.outputs),
+        tuple(layers),
+        tuple(units),
+        _ports(writer, graph.inputs),
+        _fed_port(writer),
+        _ports(writer, graph.outputs),
         tuple(writer.tables),
         tuple(sources),
         max(16, target.alignment),
     )
+
+
+def _ident(op: Op) -> str:
+    return identifier(op.name)[:40].rstrip("_")
 
 
 def write_model(directory: Path, code: ModelCode, facts: Mapping[str, str]) -> None:

@@ -68,6 +68,7 @@ class FirmwareModel:
         arena_bytes: Size of the arena.
         kernel_sources: Names of the files of cmsis_glue/src that the model needs.
         single_rounding: GLUE_SINGLE_ROUNDING: 1, or 0 for two roundings.
+        input_rows: Rows of its input, when it comes row by row; else 0.
     """
 
     prefix: str
@@ -77,6 +78,7 @@ class FirmwareModel:
     arena_bytes: int
     kernel_sources: tuple[str, ...]
     single_rounding: int = 0
+    input_rows: int = 0
 
 
 def write_firmware(
@@ -157,6 +159,7 @@ def _context(
         "prefix": model.prefix,
         "inputs": model.inputs,
         "outputs": model.outputs,
+        "input_rows": model.input_rows,
         "layers": model.layers,
         "layer_spans": _layer_spans(model.layers),
         "kernels": tuple(

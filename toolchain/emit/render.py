@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from toolchain.emit.literals import array_body, braces, c_type, comment, float_literal
+from toolchain.emit.literals import array_body, braces, c_type, comment, float_literal, number_lines
 from toolchain.resources import TEMPLATES
 
 
@@ -25,6 +25,7 @@ def _environment() -> Environment:
         c_type=c_type,
         comment=comment,
         float_literal=float_literal,
+        number_lines=number_lines,
     )
     return environment
 

@@ -25,6 +25,7 @@ from toolchain.ir.op import (
     no_overlap,
     register,
 )
+from toolchain.ir.rows import HEIGHT, RowCall, is_map
 from toolchain.ir.tensor import DType, Origin, Quant, TensorType
 from toolchain.ir.verify import Stage, verify
 from toolchain.ir.writer import FIRST, Writer, Written
@@ -32,6 +33,7 @@ from toolchain.ir.writer import FIRST, Writer, Written
 __all__ = [
     "FIRST",
     "FREE",
+    "HEIGHT",
     "IMPORTERS",
     "ROUNDING_KEY",
     "Array",
@@ -51,6 +53,7 @@ __all__ = [
     "Quant",
     "QuantRule",
     "Rounding",
+    "RowCall",
     "SameAs",
     "Site",
     "Stage",
@@ -63,6 +66,7 @@ __all__ = [
     "always",
     "imports",
     "in_place",
+    "is_map",
     "no_overlap",
     "register",
     "verify",

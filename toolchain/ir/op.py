@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from toolchain.board import Isa
 from toolchain.ir.fixedpoint import Rounding
 from toolchain.ir.node import Unsupported
+from toolchain.ir.rows import HEIGHT, RowCall, is_map
 from toolchain.ir.tensor import Quant, TensorType
 
 if TYPE_CHECKING:
@@ -333,6 +334,28 @@ class Op(ABC):
             Unsupported: ONNX has no form of it.
         """
         raise Unsupported(f"{type(self).__name__} has no form in ONNX")
+
+    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
+        """How a row of output 0 is computed by itself; None when it cannot be.
+
+        All rows together are what `simulate` gives, bit by bit.
+        """
+        return self._same_row(types, constants, row) if self.is_elementwise else None
+
+    def _same_row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
+        """Row i from row i of every input, and from inputs and constants that have a single one."""
+        height = types[self.y].shape[HEIGHT] if is_map(types[self.y]) else 0
+        reads = {}
+        for name in self.inputs:
+            kind = types[name]
+            if name in constants:
+                if len(kind.shape) == 4 and kind.shape[HEIGHT] > 1:
+                    return None
+            elif is_map(kind) and kind.shape[HEIGHT] in (1, height):
+                reads[name] = (row if kind.shape[HEIGHT] == height else 0, 1)
+            else:
+                return None
+        return RowCall(self, reads) if height > 0 else None
 
     def macs(self, types: Types) -> int:  # noqa: ARG002
         """Multiply-accumulate operations per inference."""

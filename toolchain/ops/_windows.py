@@ -1,12 +1,12 @@
 """Sliding windows: geometry by the ONNX specification, and exact sums over the taps."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from toolchain.ir import Array, Node, Unsupported
+from toolchain.ir import HEIGHT, Array, Node, RowCall, Types, Unsupported, is_map
 
 Pair = tuple[int, int]
 Pads = tuple[int, int, int, int]
@@ -60,6 +60,20 @@ class Window:
         )
         return height, width
 
+    def rows(self, row: int, height: int) -> tuple[int, int, "Window"]:
+        """What an output row reads of an input of so many rows.
+
+        Returns:
+            The first row inside the input, the number of rows inside, and the window over just
+            these: it has the padding that is left above and below.
+        """
+        top, left, _, right = self.pads
+        start = row * self.stride[0] - top
+        extent = self.dilation[0] * (self.kernel[0] - 1) + 1
+        first, stop = max(start, 0), min(start + extent, height)
+        pads = (first - start, left, start + extent - stop, right)
+        return first, stop - first, replace(self, pads=pads)
+
     def taps(self, x: Array, fill: float) -> Iterator[tuple[int, int, Array]]:
         """(row, column, values [N, OH, OW, C]) of every tap; outside the image reads `fill`."""
         top, left, bottom, right = self.pads
@@ -79,6 +93,14 @@ class Window:
         inside = np.ones((1, *size, 1), np.int64)
         total = sum(values for _, _, values in self.taps(inside, 0))
         return np.asarray(total)[0, :, :, 0]
+
+
+def window_row(op: Any, types: Types, row: int) -> RowCall | None:
+    """A row of an operator with a window over input 0; None when it reads nothing but padding."""
+    if not is_map(types[op.x]):
+        return None
+    first, count, window = op.window.rows(row, types[op.x].shape[HEIGHT])
+    return RowCall(replace(op, window=window), {op.x: (first, count)}) if count > 0 else None
 
 
 def import_window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) -> Window:

@@ -17,6 +17,7 @@ from toolchain.ir import (
     Node,
     Op,
     Origin,
+    RowCall,
     Site,
     Target,
     Types,
@@ -39,7 +40,12 @@ from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._reduce import read_reduction
-from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding
+from toolchain.ops._windows import (
+    Window,
+    import_window,
+    refuse_windows_of_padding,
+    window_row,
+)
 from toolchain.ops.pad import Pad
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.transpose import Transpose
@@ -124,20 +130,30 @@ class AveragePool(Op):
 
     def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
         """As the kernel that is taken: codes averaged, or sums requantised to the output scale."""
-        x, quant = codes[0].astype(np.int64), types[self.y].q
-        counts = self._counts((x.shape[1], x.shape[2]))
+        sums = sum(taps for _, _, taps in self.window.taps(codes[0].astype(np.int64), 0))
+        return (self.mean(types, np.asarray(sums)),)
+
+    def mean(self, types: Types, sums: Array) -> Array:
+        """Output codes from the sums of the input codes inside the image, int64."""
+        quant, (_, height, width, _) = types[self.y].q, types[self.x].shape
+        counts = self._counts((height, width))
         low, high = activation_codes(quant, self.low, self.high)
         if _same_scale(self, types):
-            sums = np.asarray(sum(taps for _, _, taps in self.window.taps(x, 0)))
             half = counts // 2
             mean = np.where(sums > 0, (sums + half) // counts, -((half - sums) // counts))
-            return (saturate(mean, low, high),)
-        centred = x - types[self.x].q.zero_point
-        sums = np.asarray(sum(taps for _, _, taps in self.window.taps(centred, 0)))
+            return saturate(mean, low, high)
+        centred = sums - types[self.x].q.zero_point * self.window.counts((height, width))[..., None]
         multipliers, shifts = self._requantisation(types)
         index = counts - 1 if len(multipliers) > 1 else np.zeros_like(counts)
-        scaled = requantize(sums, multipliers[index], shifts[index], self.rounding)
-        return (saturate(scaled + quant.zero_point, low, high),)
+        scaled = requantize(centred, multipliers[index], shifts[index], self.rounding)
+        return saturate(scaled + quant.zero_point, low, high)
+
+    def single_requantisation(self, types: Types) -> tuple[int, int] | None:
+        """Multiplier and shift of a pool whose windows all have as many taps; None: codes' mean."""
+        if _same_scale(self, types):
+            return None
+        (multiplier,), (shift,) = self._requantisation(types)
+        return int(multiplier), int(shift)
 
     def output_floor(self, types: Types, constants: Constants) -> float:  # noqa: ARG002
         """Smallest output scale whose sums, shifted left, stay in int32."""
@@ -173,6 +189,12 @@ class AveragePool(Op):
         count = int(self.count_padding) or None
         y = w.node("AveragePool", inputs, self.y, self.name, count_include_pad=count, **attributes)
         w.finish(self.y, y, FIRST, self.low, self.high)
+
+    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:  # noqa: ARG002
+        """From the rows under its window; not where padding counts, which changes the kernel."""
+        return (
+            None if self.count_padding and any(self.window.pads) else window_row(self, types, row)
+        )
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import (
+    HEIGHT,
     Array,
     Builder,
     Constants,
@@ -17,6 +18,7 @@ from toolchain.ir import (
     Lowered,
     Node,
     Op,
+    RowCall,
     Types,
     Writer,
     imports,
@@ -77,6 +79,10 @@ class Concat(Op):
         """What covers the ranges of all inputs."""
         ends = [dequantize([-128, 127], types[x].q) for x in self.inputs]
         return float(min(e[0] for e in ends)), float(max(e[1] for e in ends))
+
+    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
+        """From the same row of every input, along the width or the channels."""
+        return self._same_row(types, constants, row) if self.axis > HEIGHT else None
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Blocks per input: how many, their bytes, and where they start in an output block."""

@@ -14,11 +14,13 @@ from toolchain.ir import (
     FIRST,
     Array,
     Builder,
+    Constants,
     Example,
     Kernel,
     Node,
     Origin,
     Quant,
+    RowCall,
     Site,
     Types,
     Unsupported,
@@ -37,7 +39,7 @@ from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import STRUCTURES, LayerOp, product_type
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window
+from toolchain.ops._windows import Window, window_row
 
 
 def _scratch(site: Site) -> int:
@@ -116,6 +118,10 @@ class DepthwiseConv2D(LayerOp):
             "ch_mult": types[self.y].shape[3] // types[self.x].shape[3],
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
+
+    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:  # noqa: ARG002
+        """From the rows under its window."""
+        return window_row(self, types, row)
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

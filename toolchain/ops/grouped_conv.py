@@ -10,9 +10,11 @@ from toolchain.ir import (
     FIRST,
     Array,
     Builder,
+    Constants,
     Example,
     Kernel,
     Node,
+    RowCall,
     Types,
     Unsupported,
     Writer,
@@ -24,7 +26,7 @@ from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import STRUCTURES, LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window
+from toolchain.ops._windows import Window, window_row
 from toolchain.ops.depthwise import import_depthwise
 
 
@@ -79,6 +81,10 @@ class GroupedConv2D(LayerOp):
             "window": self.window,
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
+
+    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:  # noqa: ARG002
+        """From the rows under its window."""
+        return window_row(self, types, row)
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

@@ -10,10 +10,12 @@ from toolchain.ir import (
     FIRST,
     Array,
     Builder,
+    Constants,
     Example,
     Kernel,
     Node,
     Op,
+    RowCall,
     SameAs,
     Types,
     Unsupported,
@@ -26,7 +28,7 @@ from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding
+from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding, window_row
 
 
 @register
@@ -84,6 +86,10 @@ class MaxPool(Op):
         attributes = {**self.window.attributes, "dilations": None}
         y = w.node("MaxPool", [w.real(self.x, FIRST)], self.y, self.name, **attributes)
         w.finish(self.y, y, FIRST, self.low, self.high)
+
+    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:  # noqa: ARG002
+        """From the rows under its window."""
+        return window_row(self, types, row)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -10,12 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from toolchain.ir import (
+    HEIGHT,
     Array,
     Builder,
+    Constants,
     Example,
     Kernel,
     Node,
     Op,
+    RowCall,
     SameAs,
     Types,
     Unsupported,
@@ -75,6 +78,11 @@ class Pad(Op):
         before = tuple(self.before[perm.index(i)] for i in rank)
         after = tuple(self.after[perm.index(i)] for i in rank)
         return replace(self, before=before, after=after)
+
+    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
+        """From the same row of the input, where no rows are added."""
+        added = any(self.before[: HEIGHT + 1]) or any(self.after[: HEIGHT + 1])
+        return None if added else self._same_row(types, constants, row)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Four dimensions, pads and the code of the value."""

@@ -22,7 +22,7 @@ from toolchain.frontend.samples import Samples, load_samples
 from toolchain.ir import Array, Graph, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.samples import checked_sample, require_single_samples
-from toolchain.plan import Plan, arrange, check_plan, require_fit
+from toolchain.plan import Plan, check_planned, plan_for, require_fit, rows_notes
 from toolchain.project import (
     Project,
     Source,
@@ -35,7 +35,8 @@ from toolchain.quant.choose import choose
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, free_tensors, quantize
 from toolchain.quant.refine import Refined, Wanted
-from toolchain.select import Choice
+from toolchain.rows import flattened
+from toolchain.select import Choice, select_kernels
 
 STORED_SAMPLES = 16
 CHECKED_SAMPLES = 2
@@ -84,7 +85,8 @@ def convert(
         if options.gates is not None:
             if samples is None:
                 raise InputRefused("convert", "", "gates need calibration data", "give --calib")
-            _require(model, planned.graph, samples, options.gates, progress)
+            whole = flattened(planned.graph)
+            _require(model, whole, samples, options.gates, progress)
         prefix = identifier(options.prefix or model_path.stem)
         code = write_code(planned.graph, planned.choices, planned.plan, target, prefix)
         source = Source(
@@ -194,10 +196,11 @@ def _integers(
         *(f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped),
     ]
     graph = verify(pruned.graph, Stage.QUANTIZED)
-    found = arrange(graph, target, options.optimize, options.keep_inputs)
-    check_plan(found.graph, found.choices, found.plan, target.alignment)
+    planned = plan_for(graph, target, options.wish)
+    check_planned(planned, target)
+    notes += rows_notes(planned, select_kernels(graph, target, options.optimize))
     warnings = (*chosen.warnings, *quantized.warnings)
-    return _Planned(found.graph, found.choices, found.plan, tuple(notes), warnings, chosen)
+    return _Planned(planned.graph, planned.choices, planned.plan, tuple(notes), warnings, chosen)
 
 
 def _require(

@@ -5,16 +5,22 @@ from toolchain.plan.check import check_plan
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.fit import require_fit
 from toolchain.plan.lifetimes import Buffer, lifetimes
+from toolchain.plan.ram import Ram, Wish, check_planned, plan_for, rows_notes
 from toolchain.plan.schedule import schedule
 
 __all__ = [
     "Arranged",
     "Buffer",
     "Plan",
+    "Ram",
+    "Wish",
     "arrange",
     "check_plan",
+    "check_planned",
     "lifetimes",
+    "plan_for",
     "plan_memory",
     "require_fit",
+    "rows_notes",
     "schedule",
 ]

@@ -36,11 +36,16 @@ class GainFacts(msgspec.Struct, frozen=True, kw_only=True):
     kept: bool
 
 
-class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One operator of the graph, views included, and the bytes of the arena it needs at least."""
+class StepFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One operator of the graph, views included, and the bytes of the arena it needs at least.
+
+    Args:
+        rows: How many layers it is, when it runs them row by row.
+    """
 
     name: str
     nbytes: int
+    rows: int = 0
 
 
 class BufferFacts(msgspec.Struct, frozen=True, kw_only=True):

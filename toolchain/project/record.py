@@ -74,12 +74,13 @@ def firmware_of(code: ModelCode) -> FirmwareModel:
     names = layer_names([layer.op for layer in code.layers])
     return FirmwareModel(
         code.prefix,
-        tuple(Port(p.name, p.ident, p.nbytes) for p in code.inputs),
+        tuple(Port(p.name, p.ident, p.nbytes) for p in code.ports),
         tuple(Port(p.name, p.ident, p.nbytes) for p in code.outputs),
         tuple(LayerInfo(names[layer.op.y], layer.outputs) for layer in code.layers),
         code.plan.arena_bytes,
         code.sources,
         code.single_rounding,
+        0 if code.fed is None else code.fed.rows,
     )
 
 
@@ -144,8 +145,8 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
             for b in plan.buffers
         ),
         steps=tuple(
-            StepFacts(name=op.name, nbytes=n)
-            for op, n in zip(graph.ops, plan.step_bytes, strict=True)
+            StepFacts(name=name, nbytes=n, rows=rows)
+            for (name, rows), n in zip(code.steps, plan.step_bytes, strict=True)
         ),
         firmware=firmware_of(code),
         notes=source.notes,

@@ -68,7 +68,9 @@ def advise(manifest: Manifest) -> Advice:
 def _part(buffer: Buffer, peak: int, manifest: Manifest) -> str:
     """What a buffer is to the peak step."""
     if buffer.is_scratch:
-        return f"{buffer.nbytes:,} of scratch memory"
+        rows = manifest.steps[buffer.first].rows
+        what = f"rows of {rows} layers" if rows else "scratch memory"
+        return f"{buffer.nbytes:,} of {what}"
     if buffer.first == peak and buffer.name not in _ports(manifest):
         role = "output"
     elif buffer.last == peak:
@@ -98,6 +100,8 @@ def _ways(
     """Changes, each with what it saves while all else stays."""
     inputs = _ports(manifest)
     for b in alive:
+        if b.is_scratch and manifest.steps[b.first].rows:
+            continue  # the rows of a segment: no kernel does without
         if b.is_scratch:
             text = (
                 f"kernels without scratch memory in {_name(manifest, b.first)} (--kernels portable)"

@@ -6,6 +6,7 @@ from toolchain.select.select import (
     Choice,
     alternatives,
     choose,
+    choose_together,
     condition,
     select_kernels,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "Optimize",
     "alternatives",
     "choose",
+    "choose_together",
     "condition",
     "features",
     "load_costs",

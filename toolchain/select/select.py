@@ -11,6 +11,9 @@ from toolchain.select.costs import Costs, Optimize, load_costs
 SPARED = 1e-3
 """At speed, this share of the instructions of a model may be spent on linking less code."""
 
+_WORTH = 1.03
+"""Instructions for which forms of one operator get kernels, and arrays in flash, of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -74,6 +77,10 @@ class _Place:
     optimize: Optimize
     candidates: tuple[_Candidate, ...]
     refused: tuple[str, ...]
+
+    def candidate(self, kernel: Kernel) -> _Candidate:
+        """The candidate with a certain kernel."""
+        return next(c for c in self.candidates if c.kernel is kernel)
 
     def choice(self, taken: _Candidate) -> Choice:
         """What is to be said of a candidate."""
@@ -147,6 +154,44 @@ def choose(op: Op, graph: Graph, target: Target, optimize: Optimize = Optimize.S
     return place.choice(place.best)
 
 
+def choose_together(
+    sites: Sequence[Site], counts: Sequence[int], optimize: Optimize = Optimize.SPEED
+) -> list[Choice]:
+    """Kernels for several forms of one operator: one for all where that costs little.
+
+    The forms share the arrays in flash then.
+
+    Args:
+        sites: Calls of the forms.
+        counts: How often each is called.
+        optimize: Speed or size.
+    """
+    costs = load_costs()
+    places = [_place_of(site, optimize, costs) for site in sites]
+    apart = [place.best for place in places]
+    shared = [
+        [next((c for c in p.candidates if c.kernel is candidate.kernel), None) for p in places]
+        for candidate in places[0].candidates
+    ]
+    every = [[c for c in found if c is not None] for found in shared if None not in found]
+    if not every:
+        return [place.choice(place.best) for place in places]
+    one = _fastest([_weighed(found, counts) for found in every])
+    best = _weighed(apart, counts).predicted
+    if one.predicted is not None and best is not None and one.predicted > _WORTH * best:
+        return [place.choice(place.best) for place in places]
+    return [place.choice(place.candidate(one.kernel)) for place in places]
+
+
+def _weighed(found: Sequence[_Candidate], counts: Sequence[int]) -> _Candidate:
+    """All calls of one kernel's candidates as one."""
+    known = [c.predicted for c in found if c.predicted is not None]
+    total = None
+    if len(known) == len(found):
+        total = sum(n * each for n, each in zip(counts, known, strict=True))
+    return _Candidate(found[0].kernel, total, max(c.doubt for c in found))
+
+
 def select_kernels(
     graph: Graph, target: Target, optimize: Optimize = Optimize.SPEED
 ) -> dict[str, Choice]:
@@ -193,7 +238,11 @@ def alternatives(
 
 
 def _place(op: Op, graph: Graph, target: Target, optimize: Optimize, costs: Costs) -> _Place:
-    site = Site(op, graph.types, graph.constants, target)
+    return _place_of(Site(op, graph.types, graph.constants, target), optimize, costs)
+
+
+def _place_of(site: Site, optimize: Optimize, costs: Costs) -> _Place:
+    op, target = site.op, site.target
     candidates: list[_Candidate] = []
     refused: list[str] = []
     for kernel in op.kernels:

@@ -74,6 +74,8 @@ _DEPTHWISE = (
     (8, 8, 32, 1, (1, 1), 1, 0, 0),
     (40, 1, 32, 1, (7, 1), 1, 0, 0),
 )
+# (rows, width, channels)
+_ROWS = ((3, 5, 64), (3, 48, 8), (3, 24, 32), (3, 12, 64), (2, 6, 20), (3, 9, 13), (3, 3, 24))
 # (rows, depth, channels)
 _DENSE = (
     (1, 640, 128), (1, 128, 128), (1, 128, 8), (1, 8, 128), (1, 64, 12), (1, 256, 2), (1, 99, 33),
@@ -135,6 +137,7 @@ def instances() -> Iterator[Instance]:
             continue
         for seed in range(_EXAMPLES):
             yield Instance(operator.example(np.random.default_rng(seed)), {})
+    yield from _depthwise_rows(rng)
 
 
 def _normal(rng: np.random.Generator, *shape: int) -> Array:
@@ -156,6 +159,15 @@ def _depthwise(rng: np.random.Generator) -> Iterator[Instance]:
         for low in (0.0, None):
             op = DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, low)
             yield Instance(Example(op, {"x": (1, h, w, i)}, constants), {})
+
+
+def _depthwise_rows(rng: np.random.Generator) -> Iterator[Instance]:
+    """One row of outputs, as layers have it that run row by row."""
+    for rows, width, channels in _ROWS:
+        window = Window((3, 3), pads=(3 - rows, 1, 0, 1))
+        constants = {"w": _normal(rng, 1, 3, 3, channels), "b": _normal(rng, channels)}
+        op = DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, 0.0)
+        yield Instance(Example(op, {"x": (1, rows, width, channels)}, constants), {})
 
 
 def _pads(kernel: tuple[int, int], before: int, after: int) -> tuple[int, int, int, int]:

@@ -325,7 +325,59 @@ def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -
     return replace(on(_plan, narrow(when)), frugal=(frugal(MEDIUM), frugal(0)))
 
 
+def one_row(site: Site) -> bool:
+    """One row of outputs, 3x3, stride 1, pads up to 1, before a ReLU and with usual scales."""
+    window, x, y = site.op.window, site.shape(site.op.x), site.shape(site.op.y)
+    forms = forms_of(site)
+    return (
+        (window.kernel, window.stride, window.dilation) == ((3, 3), (1, 1), (1, 1))
+        and (x[0], y[1]) == (1, 1)
+        and x[3] == y[3]
+        and max(window.pads) <= 1
+        and 2 <= x[1] <= 3
+        and x[2] >= 3
+        and forms is not None
+        and forms.rectified
+        and bool(np.all(forms.codes >= SHORT))
+    )
+
+
+def _row_pack(site: Site) -> Mapping[str, Array]:
+    """The descriptor's stream: weights and sums scaled so that the last shift is the same."""
+    forms = _forms(site)
+    factors = SHORT_SHIFT + 1 - (forms.codes.astype(np.int64) - SHORT)
+    weights = site.constants[site.op.inputs[1]][0].astype(np.int64) << factors
+    left, middle, right = (weights[:, i] & 0xFFFF for i in range(3))
+    zero = site.quant(site.op.y).zero_point
+    constants = (1 << (factors - 2)) + (1 << (SHORT_SHIFT - 1)) + zero * (1 << SHORT_SHIFT)
+    words = [
+        *(left | middle << 16),
+        right[0] | right[1] << 16,
+        right[2],
+        folded_bias(site) << factors,
+        forms.multipliers.astype(np.int64),
+        constants,
+    ]
+    stream = np.stack([np.asarray(w, np.int64) & 0xFFFFFFFF for w in words], axis=1)
+    return {"stream": stream.astype(np.uint32).view(np.int32).reshape(-1)}
+
+
+def _first_place(_site: Site) -> tuple[int, ...]:
+    """Each output is written over a code of its channel that is read already."""
+    return (0,)
+
+
+ROW = Kernel(
+    "glue_depthwise_row_dsp",
+    "ops/fast/depthwise_row_dsp.c.j2",
+    ("glue_depthwise_row_dsp.c", "glue_depthwise_row_dsp.S"),
+    one_row,
+    onto=_first_place,
+    isas=frozenset({Isa.DSP}),
+    pack=_row_pack,
+)
 DEPTHWISE: tuple[Kernel, ...] = (
+    ROW,
     _kernel("glue_depthwise_3x3_dsp", SMALL, _small(1, rectified=True)),
     _kernel("glue_depthwise_3x3_signed_dsp", SMALL, _small(1, rectified=False)),
     _kernel("glue_depthwise_3x3_stride2_dsp", SMALL, _small(2, rectified=True)),

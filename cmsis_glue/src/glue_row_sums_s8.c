@@ -1,0 +1,62 @@
+#include "glue_rows.h"
+
+#include "glue_internal.h"
+
+arm_cmsis_nn_status
+glue_row_sums_s8(const int8_t *row, int32_t pixels, int32_t channels, int32_t add, int32_t *sums)
+{
+    if (pixels < 1 || channels < 1)
+    {
+        return ARM_CMSIS_NN_ARG_ERROR;
+    }
+    for (int32_t c = 0; c < channels; c++)
+    {
+        int32_t sum = add != 0 ? sums[c] : 0;
+        const int8_t *code = row + c;
+        for (int32_t i = 0; i < pixels; i++)
+        {
+            sum += *code;
+            code += channels;
+        }
+        sums[c] = sum;
+    }
+    return ARM_CMSIS_NN_SUCCESS;
+}
+
+arm_cmsis_nn_status glue_sums_mean_s8(const int32_t *sums,
+                                      int32_t channels,
+                                      int32_t count,
+                                      int32_t activation_min,
+                                      int32_t activation_max,
+                                      int8_t *output)
+{
+    if (count < 1)
+    {
+        return ARM_CMSIS_NN_ARG_ERROR;
+    }
+    const int32_t half = count / 2;
+    for (int32_t c = 0; c < channels; c++)
+    {
+        const int32_t mean = (sums[c] > 0 ? sums[c] + half : sums[c] - half) / count;
+        output[c] = glue_clamp_s8(mean, activation_min, activation_max);
+    }
+    return ARM_CMSIS_NN_SUCCESS;
+}
+
+arm_cmsis_nn_status glue_sums_rescaled_s8(const int32_t *sums,
+                                          int32_t channels,
+                                          int32_t offset,
+                                          int32_t multiplier,
+                                          int32_t shift,
+                                          int32_t output_offset,
+                                          int32_t activation_min,
+                                          int32_t activation_max,
+                                          int8_t *output)
+{
+    for (int32_t c = 0; c < channels; c++)
+    {
+        const int32_t scaled = glue_requantize(sums[c] - offset, multiplier, shift) + output_offset;
+        output[c] = glue_clamp_s8(scaled, activation_min, activation_max);
+    }
+    return ARM_CMSIS_NN_SUCCESS;
+}

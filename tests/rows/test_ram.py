@@ -1,0 +1,87 @@
+"""What --ram finds: targets on the reference models, limits, refusals."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.rows.chains import random_chain
+from toolchain import passes
+from toolchain.board import Isa
+from toolchain.errors import InputRefused
+from toolchain.frontend.load import load_model
+from toolchain.frontend.read import read
+from toolchain.ir import Graph, Target
+from toolchain.plan import Arranged, Ram, Wish, check_planned, plan_for, rows_notes
+from toolchain.quant.prune import prune
+from toolchain.quant.quantize import quantize
+from toolchain.select import select_kernels
+
+DSP = Target(Isa.DSP)
+SMALLEST = {
+    ("mlperf_kws_int8_qdq", False): 4600,
+    ("mlperf_kws_int8_qdq", True): 4300,
+    ("mlperf_ic_int8_qdq", False): 15100,
+    ("mlperf_ic_int8_qdq", True): 12400,
+    ("mlperf_vww_int8_qdq", False): 27900,
+    ("mlperf_vww_int8_qdq", True): 12600,
+    ("te_vww_int8_qdq", False): 21100,
+    ("te_vww_int8_qdq", True): 13900,
+}
+"""Bytes at most on a Cortex-M4, by model and whether the input comes row by row."""
+
+
+@cache
+def reference(path: Path) -> Graph:
+    graph = passes.run(read(load_model(path), path.stem, {}, ()).graph)
+    return prune(quantize(graph, {}).graph).graph
+
+
+def planned(graph: Graph, ram: Ram | int, *, by_rows: bool = False) -> Arranged:
+    found = plan_for(graph, DSP, Wish(ram, by_rows=by_rows))
+    check_planned(found, DSP)
+    return found
+
+
+@pytest.mark.parametrize(("name", "by_rows"), SMALLEST)
+def test_the_smallest_arena(name: str, by_rows: bool, shared: Path) -> None:
+    graph = reference(shared / "models" / f"{name}.onnx")
+    found = planned(graph, Ram.MIN, by_rows=by_rows)
+    assert found.plan.arena_bytes <= SMALLEST[name, by_rows]
+
+
+def test_a_limit_is_kept_and_costs_less_than_the_smallest_arena(shared: Path) -> None:
+    graph = reference(shared / "models" / "mlperf_ic_int8_qdq.onnx")
+    choices = select_kernels(graph, DSP)
+    default, smallest = planned(graph, Ram.AUTO), planned(graph, Ram.MIN)
+    assert not rows_notes(default, choices)
+    limit = 24_000
+    found = planned(graph, limit)
+    assert smallest.plan.arena_bytes < found.plan.arena_bytes <= limit < default.plan.arena_bytes
+    assert "row by row in" in rows_notes(found, choices)[0]
+    assert planned(graph, default.plan.arena_bytes) == default
+
+
+def test_a_limit_below_the_smallest_arena_is_refused(shared: Path) -> None:
+    graph = reference(shared / "models" / "mlperf_kws_int8_qdq.onnx")
+    smallest = planned(graph, Ram.MIN).plan.arena_bytes
+    with pytest.raises(InputRefused, match=f"the smallest arena takes {smallest:,} bytes"):
+        planned(graph, smallest - 4)
+    assert planned(graph, smallest).plan.arena_bytes == smallest
+
+
+def test_dense_layers_take_no_rows(shared: Path) -> None:
+    graph = reference(shared / "models" / "mlperf_ad_int8_qdq.onnx")
+    assert planned(graph, Ram.MIN) == planned(graph, Ram.AUTO)
+    with pytest.raises(InputRefused, match="cannot come row by row"):
+        planned(graph, Ram.MIN, by_rows=True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_chains_never_get_larger(seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    graph = random_chain(rng, int(rng.integers(3, 10)))
+    smallest, default = planned(graph, Ram.MIN), planned(graph, Ram.AUTO)
+    assert smallest.plan.arena_bytes <= default.plan.arena_bytes
+    assert planned(graph, Ram.MIN) == smallest

@@ -1,0 +1,311 @@
+"""Which layers run row by row: the smallest arena, or the fastest plan that fits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from toolchain.errors import InputRefused
+from toolchain.ir import Graph, Target
+from toolchain.plan.arena import plan_memory
+from toolchain.plan.check import check_plan
+from toolchain.plan.economy import Arranged, arrange
+from toolchain.plan.lifetimes import lifetimes, live_bytes
+from toolchain.rows import RowChoice, Segment, Segments, Streamed, check_rows, replaced
+from toolchain.select import Choice, Optimize
+
+
+class Ram(StrEnum):
+    """What the plan of the memory is made for, unless for a number of bytes."""
+
+    AUTO = "auto"
+    """Layers one after the other."""
+    MIN = "min"
+    """The smallest arena that is found, with layers row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the memory is planned for.
+
+    Args:
+        ram: A number: the fastest plan whose arena has at most so many bytes.
+        optimize: What kernels are chosen for.
+        keep_inputs: Inputs survive a run.
+        by_rows: The caller hands the input over row by row.
+    """
+
+    ram: Ram | int = Ram.AUTO
+    optimize: Optimize = Optimize.SPEED
+    keep_inputs: bool = False
+    by_rows: bool = False
+
+
+def plan_for(graph: Graph, target: Target, wish: Wish | None = None) -> Arranged:
+    """Order the operators, decide which of them run row by row, and place everything.
+
+    Args:
+        graph: Quantised graph.
+        target: Instruction set and family.
+        wish: What for.
+
+    Raises:
+        InputRefused: No plan has so few bytes, or the first layers cannot take rows.
+    """
+    wish = wish or Wish()
+    default = arrange(graph, target, wish.optimize, wish.keep_inputs)
+    if wish.by_rows:
+        return _Search(default.graph, default.choices, target, wish).found(None)
+    fits = isinstance(wish.ram, int) and default.plan.arena_bytes <= wish.ram
+    if wish.ram is Ram.AUTO or fits:
+        return default
+    return _Search(default.graph, default.choices, target, wish).found(default)
+
+
+def check_planned(planned: Arranged, target: Target) -> None:
+    """Check the plan, and every segment by executing it in the planned arena.
+
+    Raises:
+        InternalError: Something is wrong; names the operator.
+    """
+    graph, plan = planned.graph, planned.plan
+    check_plan(graph, planned.choices, plan, target.alignment)
+    for op in graph.ops:
+        choice = planned.choices.get(op.y)
+        if isinstance(op, Streamed) and isinstance(choice, RowChoice):
+            base = plan.scratch_offsets.get(op.y, 0)
+            check_rows(graph, op, choice, plan.offsets, base, plan.arena_bytes, target)
+
+
+def rows_notes(planned: Arranged, whole: Mapping[str, Choice]) -> list[str]:
+    """For every segment, which layers run row by row, in how much memory, and what that costs.
+
+    Args:
+        planned: The plan.
+        whole: Kernel of every operator by itself.
+    """
+    notes = []
+    for op in planned.graph.ops:
+        choice = planned.choices.get(op.y)
+        if not isinstance(op, Streamed) or not isinstance(choice, RowChoice):
+            continue
+        first, last = op.parts[0].name, op.parts[-1].name
+        layers = f"{first} to {last}" if len(op.parts) > 1 else first
+        more, before = _more(op, choice, whole)
+        cost = f"; predicted {more / before:+.0%} instructions there" if before else ""
+        notes.append(f"{layers}: row by row in {choice.scratch:,} bytes{cost}")
+    return notes
+
+
+def _more(op: Streamed, choice: RowChoice, whole: Mapping[str, Choice]) -> tuple[int, int]:
+    """Instructions that rows take more than whole tensors, and those of whole tensors.
+
+    Layers without data count for nothing.
+    """
+    more = total = 0
+    for part in op.parts:
+        rows, before = choice.costs[part.y], whole[part.y].predicted
+        if rows is not None and before is not None:
+            more, total = more + rows - before, total + before
+    return more, total
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to run the first operators.
+
+    Args:
+        peak: Bytes that it needs.
+        cost: Instructions more than with whole tensors, as predicted.
+        cuts: First and last operator of every segment.
+    """
+
+    peak: int
+    cost: int
+    cuts: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What a segment needs.
+
+    Args:
+        peak: Bytes in use while it runs, at least.
+        own: Those of its own memory.
+        more: Instructions more than of whole layers, as predicted.
+    """
+
+    peak: int
+    own: int
+    more: int
+
+
+_ANY = 1 << 40
+"""A limit that is none."""
+
+
+class _Search:
+    """Dynamic programming over cuts of the order into segments and single operators."""
+
+    def __init__(
+        self, graph: Graph, choices: Mapping[str, Choice], target: Target, wish: Wish
+    ) -> None:
+        self.graph, self.choices, self.wish = graph, choices, wish
+        self.alignment = target.alignment
+        self.keep_inputs = wish.keep_inputs and not wish.by_rows
+        fed = graph.inputs[0] if wish.by_rows and len(graph.inputs) == 1 else None
+        self.segments = Segments(graph, target, wish.optimize, fed)
+        self.alone = self._live(graph, choices)
+        for i, op in enumerate(graph.ops):
+            if wish.by_rows and (fed is None or fed in op.inputs):
+                self.alone[i] = _ANY + 1
+        self.costs: dict[tuple[int, int], _Cost | None] = {}
+        self.placed: dict[tuple[int, int], Segment | None] = {}
+
+    def found(self, default: Arranged | None) -> Arranged:
+        """The plan that is wished for.
+
+        Args:
+            default: That with whole tensors; None when there must be rows.
+        """
+        ram = self.wish.ram
+        found = self._quickest() if ram is Ram.AUTO else self._smallest(default)
+        if found is None:
+            raise InputRefused(
+                "plan",
+                self.graph.name,
+                "its input cannot come row by row: the only input must be an image that nothing "
+                "but convolutions, pools and element-wise layers read",
+                "let the input be whole",
+            )
+        return self._within(ram, found) if isinstance(ram, int) else found
+
+    def _quickest(self) -> Arranged | None:
+        way = self._fastest(_ANY)
+        return None if way is None else self._planned(way)
+
+    def _smallest(self, default: Arranged | None) -> Arranged | None:
+        """The plan with the smallest arena that is found."""
+        best = default
+        seen: set[tuple[tuple[int, int], ...]] = set()
+        while True:
+            way = self._way(_ANY if best is None else best.plan.arena_bytes)
+            if way is None or way.cuts in seen:
+                return best
+            seen.add(way.cuts)
+            found = self._planned(way)
+            if best is None or found.plan.arena_bytes < best.plan.arena_bytes:
+                best = found
+            # What placed segments need is known now: less than estimated.
+
+    def _within(self, limit: int, smallest: Arranged) -> Arranged:
+        """The fastest plan that fits."""
+        if smallest.plan.arena_bytes > limit:
+            raise InputRefused(
+                "plan",
+                self.graph.name,
+                f"no plan of {limit:,} bytes of RAM is found; the smallest arena takes "
+                f"{smallest.plan.arena_bytes:,} bytes",
+                f"give --ram {smallest.plan.arena_bytes} or more, or use a smaller model",
+            )
+        for bound in self._bounds(limit):
+            way = self._fastest(bound)
+            if way is not None:
+                found = self._planned(way)
+                if found.plan.arena_bytes <= limit:
+                    return found
+        return smallest
+
+    def _bounds(self, limit: int) -> list[int]:
+        """Peaks to aim at, the largest first: a plan may need a little more than its peak."""
+        peaks = {cost.peak for cost in self.costs.values() if cost is not None}
+        return sorted((p for p in {*peaks, limit} if p <= limit), reverse=True)[:16]
+
+    def _live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:
+        buffers = lifetimes(graph, choices, self.keep_inputs)
+        return live_bytes(buffers, max(len(graph.ops), 1), self.alignment)
+
+    def _placed(self, first: int, last: int) -> Segment | None:
+        """A segment whose memory was searched for longer."""
+        key = first, last
+        if key not in self.placed:
+            self.placed[key] = self.segments.segment(first, last)
+        return self.placed[key]
+
+    def _cost(self, first: int, last: int) -> _Cost | None:
+        """What operators first to last need as one segment; None when they cannot be one."""
+        key = first, last
+        if key not in self.costs:
+            segment = self.segments.segment(first, last, search=False)
+            self.costs[key] = None if segment is None else self._cost_of(segment)
+        return self.costs[key]
+
+    def _cost_of(self, segment: Segment) -> _Cost:
+        choices = {**self.choices, segment.op.y: segment.choice}
+        live = self._live(replaced(self.graph, [(segment.first, segment.op)]), choices)
+        more = _more(segment.op, segment.choice, self.choices)[0]
+        return _Cost(live[segment.first], segment.choice.scratch, max(more, 0))
+
+    def _by_rows(self, first: int) -> bool:
+        return self.segments.stages(self.graph.ops[first]) is not None
+
+    def _way(self, limit: int) -> _Way | None:
+        """The cuts of the lowest peak, and the fewest instructions with that."""
+        peak = self._lowest(limit)
+        return None if peak is None else self._fastest(peak)
+
+    def _lowest(self, limit: int) -> int | None:
+        """The lowest peak that cuts can reach, at most the limit."""
+        best: list[int | None] = [0]
+        for last in range(len(self.graph.ops)):
+            found: int | None = None
+            before = best[last]
+            if before is not None and max(before, self.alone[last]) <= limit:
+                found = max(before, self.alone[last])
+            for first in range(last, -1, -1):
+                known = limit if found is None else found - 1
+                if not self._by_rows(first):
+                    break
+                before = best[first]
+                if before is None or before > known:
+                    continue
+                cost = self._cost(first, last)
+                if cost is not None and cost.own > known:
+                    break
+                if cost is not None and cost.peak <= known:
+                    found = max(before, cost.peak)
+            best.append(found)
+        return best[-1]
+
+    def _fastest(self, limit: int) -> _Way | None:
+        """The fewest instructions more with peaks of at most the limit."""
+        best: list[_Way | None] = [_Way(0, 0)]
+        for last in range(len(self.graph.ops)):
+            found, before = None, best[last]
+            if before is not None and self.alone[last] <= limit:
+                found = replace(before, peak=max(before.peak, self.alone[last]))
+            for first in range(last, -1, -1):
+                if not self._by_rows(first):
+                    break
+                before = best[first]
+                if before is None or (found is not None and before.cost >= found.cost):
+                    continue
+                cost = self._cost(first, last)
+                if cost is not None and cost.own > limit:
+                    break
+                if cost is None or cost.peak > limit:
+                    continue
+                total = before.cost + cost.more
+                if found is None or total < found.cost:
+                    peak = max(before.peak, cost.peak)
+                    found = _Way(peak, total, (*before.cuts, (first, last)))
+            best.append(found)
+        return best[-1]
+
+    def _planned(self, way: _Way) -> Arranged:
+        made = [(cut, self._placed(*cut)) for cut in way.cuts]
+        segments = [segment for _, segment in made if segment is not None]
+        self.costs.update((cut, self._cost_of(s)) for cut, s in made if s is not None)
+        graph = replaced(self.graph, [(s.first, s.op) for s in segments])
+        choices = {**self.choices, **{s.op.y: s.choice for s in segments}}
+        plan = plan_memory(graph, choices, self.alignment, self.keep_inputs)
+        return Arranged(graph, choices, plan)

@@ -1,0 +1,22 @@
+"""Streaming by rows: chains of layers whose tensors never exist whole."""
+
+from toolchain.rows.check import check_rows
+from toolchain.rows.feed import Feed
+from toolchain.rows.layout import Layout
+from toolchain.rows.program import Address, program_of
+from toolchain.rows.segment import RowChoice, Segment, Segments
+from toolchain.rows.streamed import Streamed, flattened, replaced
+
+__all__ = [
+    "Address",
+    "Feed",
+    "Layout",
+    "RowChoice",
+    "Segment",
+    "Segments",
+    "Streamed",
+    "check_rows",
+    "flattened",
+    "program_of",
+    "replaced",
+]

@@ -1,0 +1,45 @@
+"""An input that the caller hands over row by row: a stage whose calls wait for a row."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from toolchain.ir import HEIGHT, Array, Example, Graph, Kernel, Op, Types, is_map
+from toolchain.rows.stages import Call, Form, Stage
+from toolchain.select import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Feed(Op):
+    """Writes one row of output 0, which somebody else knows."""
+
+    kernels: ClassVar[tuple[Kernel, ...]] = (Kernel("push_row", "", ()),)
+
+    def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
+        """As declared."""
+        return (types[self.y].shape,)
+
+    def evaluate(self, *values: Array) -> tuple[Array, ...]:
+        """Nobody can."""
+        raise NotImplementedError
+
+    def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
+        """Nobody can."""
+        raise NotImplementedError
+
+    @classmethod
+    def example(cls, rng: np.random.Generator) -> Example:
+        """It is not in the registry."""
+        raise NotImplementedError
+
+
+def feed_of(graph: Graph, x: str) -> Stage | None:
+    """The stage that takes the rows of an input; None for anything but an image."""
+    kind = graph.types[x]
+    if not is_map(kind) or kind.shape[HEIGHT] < 2:
+        return None
+    op = Feed("", (), (x,))
+    row = kind.with_shape((1, 1, *kind.shape[2:]))
+    form = Form(op, {x: row}, Choice(op.kernels[0], 0, predicted=0))
+    return Stage(op, x, kind, (form,), (Call(0, ()),) * kind.shape[HEIGHT])

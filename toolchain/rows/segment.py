@@ -1,0 +1,119 @@
+"""A run of operators as one that works row by row: the node, its kernel, its memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from toolchain.ir import Graph, Kernel, Op, Target
+from toolchain.rows.feed import feed_of
+from toolchain.rows.layout import Layout, layout_of
+from toolchain.rows.schedule import order_of
+from toolchain.rows.stages import Stage, stages_of
+from toolchain.rows.streamed import Streamed, streamed
+from toolchain.select import Choice, Optimize
+
+_MOVE = "glue_move_down_s8.c"
+
+
+@dataclass(frozen=True, slots=True)
+class RowChoice(Choice):
+    """What runs a segment: its calls and their memory, which the planner sees as scratch memory.
+
+    Args:
+        layout: Stages, actions and memory.
+        costs: Instructions of every layer as the cost table expects, by its output.
+    """
+
+    layout: Layout = field(kw_only=True)
+    costs: Mapping[str, int | None] = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of operators of a graph.
+
+    Args:
+        first: Index of the first operator.
+        op: The node that owns them.
+        choice: What runs them.
+    """
+
+    first: int
+    op: Streamed
+    choice: RowChoice
+
+
+class Segments:
+    """The segments of one graph; what belongs to an operator alone is found once.
+
+    Args:
+        graph: Operators in the order they run.
+        target: Instruction set and family.
+        optimize: What kernels are chosen for.
+        fed: An input that comes row by row; the first segment takes it.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        target: Target,
+        optimize: Optimize = Optimize.SPEED,
+        fed: str | None = None,
+    ) -> None:
+        self.graph, self.target, self.optimize, self.fed = graph, target, optimize, fed
+        self._stages: dict[str, tuple[Stage, ...] | None] = {}
+
+    def stages(self, op: Op) -> tuple[Stage, ...] | None:
+        """The stages of an operator, or None."""
+        if op.y not in self._stages:
+            self._stages[op.y] = stages_of(op, self.graph, self.target, self.optimize)
+        return self._stages[op.y]
+
+    def segment(self, first: int, last: int, *, search: bool = True) -> Segment | None:
+        """Operators first to last as one; None when they cannot run row by row.
+
+        Args:
+            first: Index of the first.
+            last: Index of the last.
+            search: Look longer for a small placement.
+        """
+        fed = self.fed if first == 0 else None
+        op = streamed(self.graph, first, last, fed)
+        parts = [self.stages(part) for part in self.graph.ops[first : last + 1]]
+        known = [stages for stages in parts if stages is not None]
+        if op is None or len(known) < len(parts):
+            return None
+        stages = [stage for stages in known for stage in stages]
+        if fed is not None:
+            feed = feed_of(self.graph, fed)
+            if feed is None:
+                return None
+            stages.insert(0, feed)
+        layout = self._layout(stages, search)
+        return Segment(first, op, self._choice(op, layout))
+
+    def _layout(self, stages: Sequence[Stage], search: bool) -> Layout:
+        orders = dict.fromkeys(order_of(stages, late=late) for late in (False, True))
+        found = [layout_of(stages, o, self.target.alignment, search=search) for o in orders]
+        return min(found, key=lambda layout: layout.nbytes)
+
+    def _choice(self, op: Streamed, layout: Layout) -> RowChoice:
+        forms = [form for stage in layout.stages for form in stage.forms]
+        sources = {_MOVE, *(source for form in forms for source in form.choice.kernel.sources)}
+        kernel = Kernel("rows", "", tuple(sorted(sources)))
+        costs: dict[str, int | None] = {part.y: 0 for part in op.parts}
+        for stage in layout.stages:
+            known, more = costs.get(stage.op.y), stage.predicted
+            costs[stage.op.y] = None if known is None or more is None else known + more
+        types = self.graph.types
+        overlap = {
+            i: layout.distance(x, types) for i, x in enumerate(op.inputs) if x in layout.rows
+        }
+        return RowChoice(
+            kernel,
+            layout.nbytes,
+            (),
+            overlap,
+            (),
+            layout=layout,
+            costs=costs,
+        )
