@@ -349,7 +349,9 @@ def _row_pack(site: Site) -> Mapping[str, Array]:
     weights = site.constants[site.op.inputs[1]][0].astype(np.int64) << factors
     left, middle, right = (weights[:, i] & 0xFFFF for i in range(3))
     zero = site.quant(site.op.y).zero_point
-    constants = (1 << (factors - 2)) + (1 << (SHORT_SHIFT - 1)) + zero * (1 << SHORT_SHIFT)
+    # With one rounding, the last shift does all of it.
+    first = np.zeros_like(factors) if rounds_once(site) else 1 << (factors - 2)
+    constants = first + (1 << (SHORT_SHIFT - 1)) + zero * (1 << SHORT_SHIFT)
     words = [
         *(left | middle << 16),
         right[0] | right[1] << 16,
