@@ -73,7 +73,8 @@ def streamed(graph: Graph, first: int, last: int, fed: str | None = None) -> Str
     if seen != [parts[-1].y] or fed in {*outside, *graph.outputs}:
         return None
     whole = tuple(x for x in inputs if x != fed)
-    return Streamed(parts[-1].name, whole, (parts[-1].y,), parts, fed)
+    last_op = parts[-1]
+    return Streamed(last_op.name, whole, (last_op.y,), parts, fed, rounding=last_op.rounding)
 
 
 def replaced(graph: Graph, segments: list[tuple[int, Streamed]]) -> Graph:
