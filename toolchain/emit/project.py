@@ -80,6 +80,11 @@ class FirmwareModel:
     single_rounding: int = 0
     input_rows: int = 0
 
+    @property
+    def entry(self) -> str:
+        """The function that runs the layers."""
+        return f"{self.prefix}_{'push_row' if self.input_rows else 'run'}"
+
 
 def write_firmware(
     directory: Path,

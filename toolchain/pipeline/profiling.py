@@ -61,4 +61,4 @@ def profile_functions(
     request = RunRequest(elf, board, model, [sample], timeout_s=timeout_s)
     engines, counts = count_functions(request, emulator)
     names = (layer.name for layer in project.manifest.layers)
-    return FunctionProfile(f"{model.prefix}_run", engines, tuple(zip(names, counts, strict=True)))
+    return FunctionProfile(model.entry, engines, tuple(zip(names, counts, strict=True)))

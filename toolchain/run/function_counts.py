@@ -55,7 +55,7 @@ def per_function(elf: Elf, blocks: Iterable[BlockCount], request: RunRequest) ->
     layers = phases[CALIBRATION + 1 : -1]
     for counts in layers:
         del counts[MARK]
-        counts[f"{request.model.prefix}_run"] -= call
+        counts[request.model.entry] -= call
     return [+counts for counts in layers]
 
 

@@ -55,7 +55,7 @@ def check_programs(build: BuildResult, board: Board, model: FirmwareModel) -> Pr
     graph = CallGraph(elf)
     _check_instructions(graph, board)
     _check_alignment(elf, board, model)
-    run = f"{model.prefix}_run"
+    run = model.entry
     _check_arithmetic(graph.reachable(run), run)
     frames = stack_frames(build.directory)
     facts = ProgramFacts(graph.stack(run, frames), graph.stack("Reset_Handler", frames))
