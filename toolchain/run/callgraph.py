@@ -120,8 +120,9 @@ class CallGraph:
             best = StackUse(own, (title,))
             # Any of them; but a cycle that only a pointer closes need not be a recursion. Assembly
             # has pointers to its own parts only.
-            compiled = title.split(".")[0] in frames and node.calls_pointers
-            pointers = taken - {start, *above} if compiled else frozenset()
+            pointers: set[int] = set()
+            if title.split(".")[0] in frames and node.calls_pointers:
+                pointers = {p for p in taken if not self._called(p) & {start, *above}}
             for called in sorted(node.calls | node.jumps | pointers):
                 below = deepest(called, (*above, start))
                 left = 0 if called in node.jumps - node.calls else own
@@ -131,6 +132,17 @@ class CallGraph:
             return best
 
         return deepest(self.elf.address(name), ())
+
+    def _called(self, start: int) -> set[int]:
+        """A function and all it comes to call without a pointer, by start address."""
+        seen: set[int] = set()
+        todo = [start]
+        while todo:
+            one = todo.pop()
+            if one not in seen:
+                seen.add(one)
+                todo += self.nodes[one].calls | self.nodes[one].jumps
+        return seen
 
     def _node(self, function: Function, starts: Mapping[int, Function]) -> Node:
         code: list[Instruction] = []
