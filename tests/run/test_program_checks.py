@@ -209,6 +209,16 @@ def test_broken_program_is_refused(what, tmp_path):
     assert hint in error.hint
 
 
+def test_cycle_that_only_a_pointer_closes(tmp_path):
+    """What a pointer may point to includes the start-up code, which is called by nobody here."""
+    statement = (
+        "extern int main(void); int (*volatile any)(void) = main; if (count > 99) { return any(); }"
+    )
+    board = load_board("mps2-an385")
+    result = build(project_with(tmp_path, board.name, statement), board)
+    assert check_programs(result, board, fake_model.MODEL).inference.bytes > 0
+
+
 def test_symbol_without_the_prefix(tmp_path):
     project = project_with(tmp_path, "mps2-an385", "(void)0;")
     with (project / "kws.c").open("a") as stream:
