@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolchain.check.compare import Gates
+from toolchain.errors import InputRefused
 from toolchain.ir import Family, Rounding
 from toolchain.plan import Ram, Wish
 from toolchain.quant.ranges import PERCENTILE, Calibration
@@ -63,6 +64,19 @@ class ConvertOptions:
     rounding: Rounding | None = None
     ram: Ram | int = Ram.AUTO
     by_rows: bool = False
+
+    def __post_init__(self) -> None:
+        """Take the plain names of choices, too.
+
+        Raises:
+            InputRefused: One is none of the choices.
+        """
+        for name, kind in (("kernels", Family), ("optimize", Optimize), ("rounding", Rounding)):
+            value = getattr(self, name)
+            if value is not None and value not in set(kind):
+                known = ", ".join(kind)
+                raise InputRefused("convert", name, f"{value!r} is no choice", f"one of {known}")
+            object.__setattr__(self, name, None if value is None else kind(value))
 
     @property
     def wish(self) -> Wish:

@@ -67,6 +67,11 @@ def test_what_is_not_a_number_for_convert(onnx2mcu, arguments, option, untouched
     onnx2mcu(*arguments(), f"--{option}=nan").refused(f"--{option}", "nan")
 
 
+@pytest.mark.parametrize("value", ["0", "-1"])
+def test_pixels_of_no_scale(onnx2mcu, arguments, value, untouched):
+    onnx2mcu(*arguments(), f"--pixel-scale={value}").refused("--pixel-scale", "is not above 0")
+
+
 # ---- layers of one node ------------------------------------------------------------------------
 @pytest.fixture
 def split(tmp_path):

@@ -101,7 +101,10 @@ def test_outputs_of_a_board(onnx2mcu, runnable, labelled, tmp_path):
     assert _record(onnx2mcu(*command, "--json"))["board"]["equal"] is True
     codes[4, 1] += 1
     np.savez(path, **{y: codes})
-    board = _record(onnx2mcu(*command, "--json"))["board"]
+    done = onnx2mcu(*command, "--json")
+    assert done.code == 1
+    assert "the board differs from the integer model: sample 4" in done.err
+    board = json.loads(done.out)["board"]
     assert board["equal"] is False
     first = board["first_difference"]
     assert (first["sample"], first["index"], first["board"] - first["expected"]) == (4, [0, 1], 1)
@@ -113,6 +116,13 @@ def test_the_emulator_stands_for_a_board(onnx2mcu, runnable, labelled):
     run = json.loads(onnx2mcu("emulate", runnable, "--data", labelled, "--json").out)
     command = ["diagnose", runnable, "--data", labelled, "--outputs-of-board", run["outputs"]]
     assert _record(onnx2mcu(*command, "--json"))["board"]["equal"] is True
+
+
+def test_labels_that_are_no_classes_are_refused(onnx2mcu, runnable, labelled, tmp_path):
+    with np.load(labelled) as data:
+        np.savez(tmp_path / "bad.npz", **{**data, "labels": data["labels"] + 50})
+    done = onnx2mcu("diagnose", runnable, "--data", tmp_path / "bad.npz")
+    done.refused("label 5", "is none of the model's 3 classes")
 
 
 def test_options_that_make_no_sense_are_refused(

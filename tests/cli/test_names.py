@@ -50,7 +50,9 @@ def test_names_of_the_user(onnx2mcu, arguments, tmp_path, kind):
 
 @pytest.mark.parametrize("prefix", ["glue", "stdint", "main", "arm_nn_types", "string", "stack"])
 def test_prefix_that_another_file_has(onnx2mcu, arguments, tmp_path, prefix):
-    assert onnx2mcu(*arguments(prefix=prefix)).code == 0
+    done = onnx2mcu(*arguments(prefix=prefix))
+    assert done.code == 0
+    assert f"note: the prefix of files and symbols is n_{prefix}" in done.out
     check_folder(tmp_path / "out", f"n_{prefix}")
 
 

@@ -349,3 +349,14 @@ def nonsense_graphs(draw):
 def test_r21_nonsense_ends_in_a_refusal_or_a_graph_that_verifies(proto):
     with suppress(InputRefused):
         passes.run(read(proto, "m").graph)
+
+
+def test_what_is_never_supported_is_named_behind_unknown_shapes():
+    """Nobody knows the shape of `a`; what comes behind stands in the way all the same."""
+    nodes = [
+        helper.make_node("Foo", ["x"], ["a"], "unknown", domain="com.example"),
+        helper.make_node("Hardmax", ["a"], ["y"], "behind"),
+    ]
+    error = refusal(model(*nodes, x=(1, 4)))
+    assert "unknown" in error.reason
+    assert "behind" in error.reason

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,13 +146,28 @@ def _accuracies(
         return None
     probability = is_probability(reference)
     if classes(reference, probability) is not None:
-        _check_labels(labels, max(2, reference[0].size))
+        _require_classes(labels, max(2, reference[0].size))
     ours = accuracy(value, labels, probability)
     theirs = accuracy(reference, labels, probability)
     return None if theirs is None or ours is None else (theirs, ours)
 
 
-def _check_labels(labels: NDArray[np.int64], count: int) -> None:
+def check_labels(labels: NDArray[np.int64] | None, shape: tuple[int, ...]) -> None:
+    """Refuse labels that are none of the classes, before anything is computed.
+
+    Args:
+        labels: Class of each sample [N], if there are any.
+        shape: Shape of the first output; a vector of scores says how many classes there are.
+
+    Raises:
+        InputRefused: A label is none of them.
+    """
+    scores = max(shape[1:], default=0)
+    if labels is not None and scores > 1 and prod(shape) == scores:
+        _require_classes(labels, scores)
+
+
+def _require_classes(labels: NDArray[np.int64], count: int) -> None:
     """Refuse labels that are none of `count` classes: no accuracy would mean anything."""
     outside = np.flatnonzero((labels < 0) | (labels >= count))
     if outside.size:

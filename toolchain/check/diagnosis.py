@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import ModelProto
 
+from toolchain.check.compare import check_labels
 from toolchain.check.evaluate import as_the_model_takes, input_codes, real_values
 from toolchain.check.impact import Impact
 from toolchain.check.metrics import ratio_db
@@ -113,6 +114,9 @@ def diagnose(
         progress: Told after each sample.
         removed: Channels that pruning takes out of the layers, by operator; where the graph is
             pruned already, they follow from it.
+
+    Raises:
+        InputRefused: A label is none of the classes.
     """
     layers: dict[str, Op | None] = dict.fromkeys(graph.inputs)
     layers |= {y: op for op in graph.ops if not op.is_view for y in op.outputs}
@@ -125,6 +129,7 @@ def diagnose(
     alone = {y: Impact(graph.outputs) for y in known}
     whole = Impact(graph.outputs)
     labels = samples.labels
+    check_labels(labels, graph.types[graph.outputs[0]].shape)
     for index, sample in enumerate(samples):
         codes = input_codes(graph, sample)
         reference = session.run(as_the_model_takes(graph, session, sample, codes))

@@ -246,6 +246,13 @@ def diagnose(
                 model, data, conversion.calib, options, samples, exclude, progress
             )
     show(as_json, diagnosis_record(seen, sort), diagnosis_table(seen, sort))
+    if seen.board is not None and seen.board.first is not None:
+        raise GateFailed(
+            "diagnose",
+            str(outputs_of_board),
+            f"the board differs from the integer model: {seen.board.first}",
+            "look at the memory, the kernels and the compiler options of the board's build",
+        )
 
 
 @app.command()

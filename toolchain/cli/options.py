@@ -35,13 +35,20 @@ def _finite(value: float | None) -> float | None:
     return value
 
 
+def _positive(value: float) -> float:
+    """Option values that are numbers above 0."""
+    if not (isfinite(value) and value > 0):
+        raise typer.BadParameter(f"{value} is not above 0.")
+    return value
+
+
 SAMPLES = Annotated[int | None, typer.Option("--samples", help="Use at most so many.", min=1)]
 PERCENTILE = Annotated[
     float, typer.Option(help="Share of values to keep, in percent.", callback=_finite)
 ]
 SCALE = Annotated[
     float,
-    typer.Option("--pixel-scale", help="Value of one step of 8-bit pixels.", callback=_finite),
+    typer.Option("--pixel-scale", help="Value of one step of 8-bit pixels.", callback=_positive),
 ]
 STACK = Annotated[int, typer.Option("--stack", help="Bytes of stack to reserve.")]
 KEEP = Annotated[bool, typer.Option("--keep-inputs", help="Inputs survive a run.")]

@@ -17,6 +17,7 @@ from toolchain.frontend.notes import notes_on
 from toolchain.frontend.outputs import choose_outputs
 from toolchain.frontend.refusal import refusal
 from toolchain.ir import IMPORTERS, Builder, Graph, Node, TensorType, Unsupported, verify
+from toolchain.ops.refused import REFUSED
 from toolchain.ops.reshape import Reshape
 
 _MALFORMED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError)
@@ -123,9 +124,11 @@ class _Reader:
     def _refuse(self, node: Node, problem: Unsupported) -> None:
         """Note a problem, and declare the outputs so that later nodes are judged on their own.
 
-        Where a shape could only be guessed, nothing but unknown operators is noted downstream.
+        Where a shape could only be guessed, nothing but operators that are never supported is
+        noted downstream.
         """
-        if node.op_type not in IMPORTERS or not self.guessed & set(node.inputs):
+        never = node.op_type not in IMPORTERS or node.op_type in REFUSED
+        if never or not self.guessed & set(node.inputs):
             self.problems.append((node, problem))
         for y in node.outputs:
             if y and y not in self.builder.types:

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from toolchain.errors import InputRefused
 from toolchain.ir import Node, Unsupported
 
-NAMED = 5
-"""Nodes named for one and the same reason; the rest is counted."""
-
 
 def refusal(problems: Sequence[tuple[Node, Unsupported]]) -> InputRefused:
     """The error that lists every node with its reason and hint; equal reasons share a line."""
@@ -29,7 +26,5 @@ def refusal(problems: Sequence[tuple[Node, Unsupported]]) -> InputRefused:
 
 def _line(nodes: Sequence[Node], reason: str, hint: str) -> str:
     why = reason + (f" ({hint})" if hint else "")
-    named = ", ".join(f"{node.op_type} {node.name!r}" for node in nodes[:NAMED])
-    if len(nodes) == 1:
-        return f"{named}: {why}"
-    return f"{why}: {named}" + (f" and {len(nodes) - NAMED} more" if len(nodes) > NAMED else "")
+    named = ", ".join(f"{node.op_type} {node.name!r}" for node in nodes)
+    return f"{named}: {why}" if len(nodes) == 1 else f"{why}: {named}"

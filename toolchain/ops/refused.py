@@ -17,6 +17,10 @@ _HINTS = {
 }
 
 
+REFUSED = frozenset(_HINTS)
+"""Operators that no shape or attribute makes possible."""
+
+
 @imports(*_HINTS)
 def refuse(node: Node, b: Builder) -> None:  # noqa: ARG001 - the contract of importers
     """Refused, with a hint; results that only feed outputs of integers are left out before."""

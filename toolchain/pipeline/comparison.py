@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolchain.board import load_board
-from toolchain.check.compare import Gates
+from toolchain.check.compare import Gates, check_labels
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
 from toolchain.check.trace import Difference, first_difference, first_sample
 from toolchain.errors import InputRefused, RunFailed
@@ -37,6 +37,7 @@ def compare(
     project = Project(directory)
     graph = project.graph()
     samples = load_data(project, data, max_samples, "compare")
+    check_labels(samples.labels, graph.types[graph.outputs[0]].shape)
     codes = [input_codes(graph, sample) for sample in samples]
     run = run_codes(project, graph, codes, emulator, timeout_s)
     evaluation = evaluate(

@@ -1,6 +1,6 @@
 """From a model file to a project folder."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -19,7 +19,7 @@ from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.samples import Samples, load_samples
-from toolchain.ir import Array, Graph, Stage, Target, verify
+from toolchain.ir import Array, Family, Graph, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.samples import checked_sample, require_single_samples
 from toolchain.plan import Plan, check_planned, plan_for, require_fit, rows_notes
@@ -102,6 +102,7 @@ def convert(
             options.pixel_scale,
             (
                 *imported.notes,
+                *_notes_on(options, code.prefix),
                 *chosen.notes,
                 *(samples.warnings if samples else ()),
                 *planned.notes,
@@ -125,6 +126,14 @@ def convert(
         write_renode(aside, code.prefix, board, checked)
         write_records(aside, model, code.graph, manifest_of(code, source), first)
     return Project(directory)
+
+
+def _notes_on(options: ConvertOptions, prefix: str) -> Iterator[str]:
+    """What became of choices that could not be taken as they are."""
+    if options.family is Family.CMSIS_NN and options.cmsis_nn_dir is None:
+        yield "no copy of CMSIS-NN was named: its functions are linked in their portable form"
+    if options.prefix and options.prefix != prefix:
+        yield f"the prefix of files and symbols is {prefix}"
 
 
 @dataclass(frozen=True, slots=True)
