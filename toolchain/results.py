@@ -11,6 +11,7 @@ from toolchain.check.diagnosis import Diagnosis
 from toolchain.check.exported import ExportCheck
 from toolchain.ir import Array, Graph
 from toolchain.run import BuildResult, ProgramFacts, Sizes
+from toolchain.run.roofline import Roof
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ class ProfiledLayer:
         macs: Multiply-accumulate operations.
         weight_bytes: Constants it reads from flash, once each.
         activation_bytes: Inputs it reads and outputs it writes, once each.
+        roof: What the core does in a cycle at best.
         before: Instructions of the layer of the same name in the project compared with, or None.
+        cycles: Estimated; None where there is no estimate for the core.
     """
 
     name: str
@@ -77,12 +80,24 @@ class ProfiledLayer:
     macs: int
     weight_bytes: int
     activation_bytes: int
+    roof: Roof
     before: int | None = None
+    cycles: int | None = None
+
+    @property
+    def moved_bytes(self) -> int:
+        """Bytes moved at least."""
+        return self.weight_bytes + self.activation_bytes
+
+    @property
+    def bound(self) -> str:
+        """What limits the layer at best: "compute" or "memory"."""
+        return self.roof.bound(self.macs, self.moved_bytes)
 
     @property
     def intensity(self) -> float:
         """MACs per byte moved at least: low means that memory, not arithmetic, is the limit."""
-        return self.macs / max(self.weight_bytes + self.activation_bytes, 1)
+        return self.macs / max(self.moved_bytes, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +143,12 @@ class Profile:
     def instructions(self) -> int:
         """Executed per inference."""
         return sum(layer.instructions for layer in self.layers)
+
+    @property
+    def cycles(self) -> int | None:
+        """Estimated per inference; None where there is no estimate for the core."""
+        found = [layer.cycles for layer in self.layers if layer.cycles is not None]
+        return sum(found) if len(found) == len(self.layers) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """`profile`: the counts of `emulate`, bytes of the graph, and a comparison of two projects."""
 
 import json
+import re
 
 import pytest
 
@@ -19,6 +20,16 @@ def test_profile_adds_up(onnx2mcu, runnable):
     for layer in seen["layers"]:
         moved = layer["weight_bytes"] + layer["activation_bytes"]
         assert layer["macs_per_byte"] == pytest.approx(layer["macs"] / moved)
+        compute, memory = layer["macs"] / 2, moved / 4  # Cortex-M4: SMLAD, load-multiple
+        assert layer["bound"] == ("compute" if compute >= memory else "memory")
+        assert layer["least_cycles"] == max(compute, memory) < layer["cycles_estimate"]
+    assert seen["cycles_estimate"] == sum(layer["cycles_estimate"] for layer in seen["layers"])
+
+
+def test_cycles_are_called_an_estimate(onnx2mcu, runnable):
+    done = onnx2mcu("profile", runnable)
+    assert "cycles (estimate)" in done.out
+    assert re.search(r"[\d,]+ cycles per inference, an estimate", done.out)
 
 
 def test_against_another_project(onnx2mcu, runnable):

@@ -1,5 +1,6 @@
 """Where the instructions of an inference go."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from toolchain.board import load_board
@@ -7,6 +8,8 @@ from toolchain.pipeline.emulation import emulate, input_bytes
 from toolchain.project import Project
 from toolchain.results import FunctionProfile, Profile, ProfiledLayer
 from toolchain.run import Kind, RunRequest, build, count_functions
+from toolchain.run.cycles import CORE, estimate_cycles, missing
+from toolchain.run.roofline import ROOFS
 
 
 def profile(
@@ -29,15 +32,32 @@ def profile(
     other = emulate(against, None, emulator, 1, timeout_s) if against else None
     before = dict(other.layers) if other else {}
     ops = [op for op in graph.ops if not op.is_view]
+    roof = ROOFS[load_board(project.manifest.board).cpu]
     layers = []
-    for op, fact, (name, count) in zip(ops, project.manifest.layers, run.layers, strict=True):
+    facts = zip(ops, project.manifest.layers, run.layers, _cycles(project), strict=True)
+    for op, fact, (name, count), cycles in facts:
         tensors = dict.fromkeys((*op.inputs, *op.outputs))
         moved = sum(graph.types[n].nbytes for n in tensors if n not in graph.constants)
-        cost = count, fact.macs, fact.weights_bytes, moved, before.get(name)
+        cost = count, fact.macs, fact.weights_bytes, moved, roof, before.get(name), cycles
         layers.append(ProfiledLayer(name, fact.kernel, *cost))
     return Profile(
         run.emulator, run.core, tuple(layers), None if other is None else other.instructions
     )
+
+
+def _cycles(project: Project) -> list[int | None]:
+    """Estimated cycles of every layer; None for each where nothing can estimate them."""
+    request = _one_sample(project)
+    if request.board.cpu != CORE or missing() is not None:
+        return [None] * len(project.manifest.layers)
+    return [int(count) for count in estimate_cycles(request)[0]]
+
+
+def _one_sample(project: Project) -> RunRequest:
+    """A run of the first stored sample."""
+    board, model = load_board(project.manifest.board), project.manifest.firmware
+    sample = input_bytes(project.graph(), project.samples()[0])
+    return RunRequest(build(project.directory, board).emulation, board, model, [sample])
 
 
 def profile_functions(
@@ -55,10 +75,7 @@ def profile_functions(
         RunFailed: The firmware failed, or two engines disagree.
     """
     project = Project(directory)
-    board, model = load_board(project.manifest.board), project.manifest.firmware
-    sample = input_bytes(project.graph(), project.samples()[0])
-    elf = build(directory, board).emulation
-    request = RunRequest(elf, board, model, [sample], timeout_s=timeout_s)
+    request = replace(_one_sample(project), timeout_s=timeout_s)
     engines, counts = count_functions(request, emulator)
     names = (layer.name for layer in project.manifest.layers)
-    return FunctionProfile(model.entry, engines, tuple(zip(names, counts, strict=True)))
+    return FunctionProfile(request.model.entry, engines, tuple(zip(names, counts, strict=True)))

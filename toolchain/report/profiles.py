@@ -20,6 +20,7 @@ def profile_record(seen: Profile) -> dict[str, Any]:
         "core": seen.core,
         "instructions": seen.instructions,
         "instructions_before": seen.before,
+        "cycles_estimate": seen.cycles,
         "layers": [
             {
                 "name": layer.name,
@@ -31,6 +32,9 @@ def profile_record(seen: Profile) -> dict[str, Any]:
                 "weight_bytes": layer.weight_bytes,
                 "activation_bytes": layer.activation_bytes,
                 "macs_per_byte": layer.intensity,
+                "bound": layer.bound,
+                "least_cycles": layer.roof.least_cycles(layer.macs, layer.moved_bytes),
+                "cycles_estimate": layer.cycles,
             }
             for layer in seen.layers
         ],
@@ -40,7 +44,9 @@ def profile_record(seen: Profile) -> dict[str, Any]:
 def profile_table(seen: Profile) -> RenderableType:
     """Layers with their share as a bar; then what halving the dearest ones would gain."""
     columns = ["layer", "kernel", "instructions", "share", "", "MACs", "per MAC"]
-    columns += ["bytes moved", "MACs per byte"]
+    columns += ["bytes moved", "MACs per byte", "bound"]
+    if seen.cycles is not None:
+        columns += ["cycles (estimate)"]
     if seen.before is not None:
         columns += ["before", "change"]
     return Group(
@@ -59,8 +65,11 @@ def _row(layer: ProfiledLayer, seen: Profile) -> Iterator[object]:
     yield ("#" * round(BAR * share)).ljust(BAR)
     yield layer.macs or None
     yield f"{layer.instructions / layer.macs:.2f}" if layer.macs else None
-    yield layer.weight_bytes + layer.activation_bytes
+    yield layer.moved_bytes
     yield f"{layer.intensity:.1f}" if layer.macs else None
+    yield layer.bound
+    if seen.cycles is not None:
+        yield layer.cycles
     if seen.before is not None:
         yield layer.before
         yield change(layer.instructions, layer.before)
@@ -77,6 +86,8 @@ def _summary(seen: Profile) -> Iterator[str]:
     if seen.before is not None:
         compared = f"; {seen.before:,} before ({change(seen.instructions, seen.before)})"
     yield f"{seen.instructions:,} instructions per inference{compared}"
+    if seen.cycles is not None:
+        yield f"{seen.cycles:,} cycles per inference, an estimate"
     dearest = sorted(seen.layers, key=lambda layer: -layer.instructions)[:3]
     for layer in dearest:
         saved = layer.instructions / 2 / total
