@@ -107,6 +107,24 @@ def test_executable_that_fails_is_reported(built, tmp_path, monkeypatch):
         renode.Renode().run(request_for(built, SAMPLES))
 
 
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [
+        ("Renode v1.15.3.12345", "is version 1.15.3: install Renode 1.16.1 or later"),
+        ("Renode v1.16.1.999", None),
+        ("Renode v2.0.0", None),
+        ("a build of my own", None),
+    ],
+)
+def test_oldest_executable(tmp_path, monkeypatch, version, reason):
+    program = tmp_path / "renode"
+    program.write_text(f"#!/bin/sh\necho {version}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(renode, "executable", lambda: str(program))
+    found = renode.Renode().missing("cortex-m4")
+    assert found is None if reason is None else found.endswith(reason)
+
+
 @pytest.mark.skipif(shutil.which("renode") is None, reason="renode is not installed")
 @pytest.mark.emulator
 def test_real_renode(built):

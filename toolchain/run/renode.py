@@ -6,6 +6,7 @@ What is taken from its sources and was not observed is listed in `toolchain.run.
 import functools
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,9 +31,13 @@ _POLL_S = 0.05
 _GRACE_S = 2.0
 OPTIONS = ("--console", "--disable-gui", "--plain", "--hide-log", "--config")
 """Of the executable; the path of a configuration file and the script follow."""
+OLDEST = (1, 16, 1)
+"""The first version with Cortex-M55 and MVE."""
 INSTALL = (
     "pip install 'pyrenode3 @ git+https://github.com/antmicro/pyrenode3.git', "
-    "then set PYRENODE_PKG to the archive of a portable Renode"
+    "then set PYRENODE_PKG to the archive of a portable Renode, or PYRENODE_BUILD_DIR to one that "
+    "was built; PYRENODE_BIN works with single-file portables only; PYRENODE_RUNTIME is coreclr "
+    "unless you set it"
 )
 
 
@@ -43,8 +48,9 @@ class Renode:
 
     def missing(self, cpu: str) -> str | None:  # noqa: ARG002 - every core is modelled
         """Why Renode cannot be used; None when it can."""
-        if executable() is not None:
-            return None
+        program = executable()
+        if program is not None:
+            return _too_old(program)
         if importlib.util.find_spec("pyrenode3") is None:
             return f"neither pyrenode3 nor renode is installed: {INSTALL}"
         reason = _pyrenode3_trouble()
@@ -98,6 +104,22 @@ def _pyrenode3_trouble() -> str | None:
         return None
     lines = (done.stdout or done.stderr).strip().splitlines()
     return lines[-1] if lines else f"it ended with code {done.returncode}"
+
+
+@functools.cache
+def _too_old(program: str) -> str | None:
+    """Why an executable cannot be used; one that does not tell its version may be tried."""
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=_START_UP_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", done.stdout)
+    if found is None or tuple(map(int, found.groups())) >= OLDEST:
+        return None
+    oldest = ".".join(map(str, OLDEST))
+    return f"{program} is version {found[0]}: install Renode {oldest} or later"
 
 
 def executable() -> str | None:
