@@ -17,6 +17,8 @@ from toolchain.plan.lifetimes import Buffer, aligned, lifetimes, live_bytes, vie
 from toolchain.plan.placement import Blocks, greedy_orders, greedy_placements, improve, top
 from toolchain.select import Choice
 
+TIES = 500
+"""Buffers placed at most in trying places of their own for outputs that lie on an input."""
 QUICK_NODES = 500
 NODES = 5000
 
@@ -69,7 +71,8 @@ def plan_memory(
     bound = max(live)
     best = _placed(buffers, alignment, bound, exact=False)
     apart: tuple[str, ...] = ()
-    for name in [b.name for b in buffers if b.onto]:
+    ties = sorted((b for b in buffers if b.onto), key=lambda b: (-b.nbytes, b.first))
+    for name in [b.name for b in ties[: TIES // max(len(buffers), 1)]]:
         # An output at the very place of an input ties both to one offset, which others may want.
         if best.end > bound:
             tried = lifetimes(graph, choices, keep_inputs, (*apart, name))
