@@ -117,7 +117,7 @@ def scratch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("scratch")
 @pytest.mark.parametrize("what", MAKERS)
 def test_bytes_on_the_host(what: str, tmp_path: Path) -> None:
-    check_on_host(MAKERS[what], range(40), Target(Isa.DSP), tmp_path)
+    check_on_host(MAKERS[what], range(20), Target(Isa.DSP), tmp_path)
 
 
 @pytest.mark.emulator
