@@ -18,6 +18,8 @@ BOARDS = {
     "M4": "nucleo-f446re",
     "M55": "mps3-an547",
 }
+BY_ROWS = ["M4", *(pytest.param(core, marks=pytest.mark.slow) for core in ("M3", "M55"))]
+"""The numpy executor of tests/rows covers every instruction set every time."""
 
 
 @pytest.mark.parametrize("core", BOARDS)
@@ -37,7 +39,7 @@ def test_so_it_does_with_its_dead_channels(
 
 
 @pytest.mark.parametrize("by_rows", [False, True], ids=["whole", "rows"])
-@pytest.mark.parametrize("core", ["M3", "M4", "M55"])
+@pytest.mark.parametrize("core", BY_ROWS)
 @pytest.mark.parametrize("name", ["kws", "ic", "vww"])
 def test_so_it_does_in_the_smallest_arena(
     name: str, core: str, by_rows: bool, shared: Path, tmp_path: Path

@@ -67,7 +67,17 @@ def test_qemu_and_unicorn_agree_on_digits(core: str, tmp_path: Path):
 @pytest.mark.emulator
 @pytest.mark.parametrize(
     ("name", "core"),
-    [("kws", core) for core in BOARDS] + [("ad", core) for core in BOARDS if core != "M0"],
+    [
+        ("kws", "M0"),
+        ("kws", "M4"),
+        ("ad", "M4"),
+        *(
+            pytest.param(name, core, marks=pytest.mark.slow)
+            for name in ("kws", "ad")
+            for core in BOARDS
+            if core not in ("M0", "M4")
+        ),
+    ],
 )
 def test_qemu_and_unicorn_agree_on_real_models(shared: Path, name: str, core: str, tmp_path: Path):
     """The keyword and the anomaly model of MLPerf Tiny, whose weights exceed the M0's flash."""
