@@ -65,13 +65,13 @@ def choose(
 
     histograms = measure(graph)
     warnings = outliers(graph, histograms)
-    if any(graph.types[n].quant for n in (*graph.inputs, *graph.producers())):
+    stated = any(graph.types[n].quant for n in (*graph.inputs, *graph.producers()))
+    if stated or not (wanted.method == "auto" or wanted.weights):
         found = plain(graph, histograms, wanted)
     elif len(samples) < LEAST_SAMPLES:
         found = plain(graph, histograms, wanted)
-        if wanted.method == "auto" or wanted.weights:
-            few = f"{len(samples)} calibration samples are too few to choose anything by them"
-            warnings = (*warnings, f"{few}: {LEAST_SAMPLES} or more allow for better ranges")
+        few = f"{len(samples)} calibration samples are too few to choose anything by them"
+        warnings = (*warnings, f"{few}: {LEAST_SAMPLES} or more allow for better ranges")
     else:
         steps = partial(progress, "refine")
         found = refine(graph, (samples, len(samples)), (histograms, measure), wanted, steps)
