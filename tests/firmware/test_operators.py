@@ -4,7 +4,7 @@ Many single-operator graphs run side by side in one firmware. Their memory is la
 reuse and with a guard after every buffer, so that a kernel that writes too far is caught.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,24 +55,42 @@ def _joined(graphs: Sequence[Graph]) -> Graph:
     )
 
 
-def _guarded_plan(graph: Graph, choices: dict[str, Choice]) -> Plan:
-    """Every buffer at an address of its own, a guard after each; views share their source's."""
+def _guarded_plan(graph: Graph, choices: Mapping[str, Choice]) -> Plan:
+    """Every buffer at an address of its own, a guard after each."""
+    return plan_apart(graph, choices, 0, lambda end, n: (end, -(-(end + n + GUARD) // 16) * 16))
+
+
+def plan_apart(
+    graph: Graph,
+    choices: Mapping[str, Choice],
+    end: int,
+    block: Callable[[int, int], tuple[int, int]],
+) -> Plan:
+    """Every buffer at an address of its own; views share their source's.
+
+    Args:
+        graph: Quantised graph.
+        choices: Kernel of every operator that computes.
+        end: Where the first block may begin.
+        block: (end of the blocks before, bytes) to (offset of a block, end with it).
+    """
     offsets: dict[str, int] = {}
     scratch: dict[str, int] = {}
-    end = 0
 
-    def block(nbytes: int) -> int:
+    def put(where: dict[str, int], name: str, nbytes: int) -> None:
         nonlocal end
-        start, end = end, -(-(end + nbytes + GUARD) // 16) * 16
-        return start
+        where[name], end = block(end, nbytes)
 
     for x in graph.inputs:
-        offsets[x] = block(graph.types[x].nbytes)
+        put(offsets, x, graph.types[x].nbytes)
     for op in graph.ops:
         for y in op.outputs:
-            offsets[y] = offsets[op.x] if op.is_view else block(graph.types[y].nbytes)
+            if op.is_view:
+                offsets[y] = offsets[op.x]
+            else:
+                put(offsets, y, graph.types[y].nbytes)
         if not op.is_view and choices[op.y].scratch:
-            scratch[op.y] = block(choices[op.y].scratch)
+            put(scratch, op.y, choices[op.y].scratch)
     survives = dict.fromkeys(graph.inputs, True)
     return Plan(offsets, scratch, end, end, False, "", (), (), survives, {})
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.firmware.test_operators import plan_apart
 from tests.ops.host import WARNINGS
 from toolchain.emit import ModelCode, write_code, write_model
 from toolchain.ir import Array, Graph, Target
@@ -135,25 +136,13 @@ def _apart(graph: Graph, choices: Mapping[str, Choice], target: Target) -> Plan:
     They are multiples of 8 at least: the address sanitizer knows the first byte it forbids in every
     8, and no first byte that it allows.
     """
-    offsets: dict[str, int] = {}
-    scratch: dict[str, int] = {}
-    end = STEP
+    shift = 0 if target.alignment == STEP else STEP // 2
 
-    def block(nbytes: int) -> int:
-        nonlocal end
-        start = end + (0 if target.alignment == STEP else STEP // 2)
-        end = -(-(start + nbytes + 2 * STEP) // STEP) * STEP
-        return start
+    def block(end: int, nbytes: int) -> tuple[int, int]:
+        start = end + shift
+        return start, -(-(start + nbytes + 2 * STEP) // STEP) * STEP
 
-    for x in graph.inputs:
-        offsets[x] = block(graph.types[x].nbytes)
-    for op in graph.ops:
-        for y in op.outputs:
-            offsets[y] = offsets[op.x] if op.is_view else block(graph.types[y].nbytes)
-        if not op.is_view and choices[op.y].scratch:
-            scratch[op.y] = block(choices[op.y].scratch)
-    survives = dict.fromkeys(graph.inputs, True)
-    return Plan(offsets, scratch, end, end, False, "", (), (), survives, {})
+    return plan_apart(graph, choices, STEP, block)
 
 
 def _layers(code: ModelCode) -> str:
