@@ -6,7 +6,7 @@ from toolchain.pipeline.diagnosing import diagnose, diagnose_project
 from toolchain.pipeline.emulation import build, emulate, require_ready
 from toolchain.pipeline.export import export_qdq
 from toolchain.pipeline.inspection import inspect
-from toolchain.pipeline.profiling import profile, profile_functions
+from toolchain.pipeline.profiling import one_sample, profile, profile_functions
 from toolchain.pipeline.samples import input_specs
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "export_qdq",
     "input_specs",
     "inspect",
+    "one_sample",
     "profile",
     "profile_functions",
     "require_ready",

@@ -19,7 +19,7 @@ from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.samples import Samples, load_samples
-from toolchain.ir import Array, Family, Graph, Stage, Target, verify
+from toolchain.ir import Array, Family, Graph, Rounding, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.samples import checked_sample, require_single_samples
 from toolchain.plan import Plan, check_planned, plan_for, require_fit, rows_notes
@@ -36,7 +36,7 @@ from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, free_tensors, quantize
 from toolchain.quant.refine import Refined, Wanted
 from toolchain.rows import flattened
-from toolchain.select import Choice, select_kernels
+from toolchain.select import Choice
 
 STORED_SAMPLES = 16
 CHECKED_SAMPLES = 2
@@ -80,7 +80,7 @@ def convert(
             )
         target = Target(board.isa, options.family)
         chosen = rounding_for(model, options.rounding)
-        planned = _integers(graph, model, samples, target, options, progress)
+        planned = _integers(graph, model, samples, chosen.rounding, target, options, progress)
         require_fit(planned.graph, planned.plan, board, options.stack_bytes)
         if options.gates is not None:
             if samples is None:
@@ -163,6 +163,7 @@ def quantise(
     graph: Graph,
     model: ModelProto,
     samples: Samples | None,
+    rounding: Rounding,
     options: ConvertOptions,
     progress: Progress,
 ) -> tuple[Refined, Quantized]:
@@ -172,7 +173,8 @@ def quantise(
         graph: The float graph after the passes.
         model: The original model.
         samples: Calibration data.
-        options: How ranges, weights and the rounding are chosen.
+        rounding: How integers are requantised.
+        options: How ranges and weights are chosen.
         progress: Told about the calibration.
 
     Returns:
@@ -181,7 +183,6 @@ def quantise(
     Raises:
         InputRefused: The data are none to calibrate with, or are missing.
     """
-    rounding = rounding_for(model, options.rounding).rounding
     chosen = Refined(graph, {}, {})
     if samples is not None and free_tensors(graph):
         wanted = Wanted(options.method, options.percentile, options.refine_weights, rounding)
@@ -193,12 +194,13 @@ def _integers(
     graph: Graph,
     model: ModelProto,
     samples: Samples | None,
+    rounding: Rounding,
     target: Target,
     options: ConvertOptions,
     progress: Progress,
 ) -> _Planned:
     """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
-    chosen, quantized = quantise(graph, model, samples, options, progress)
+    chosen, quantized = quantise(graph, model, samples, rounding, options, progress)
     pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
     notes = [
         *chosen.notes,
@@ -207,7 +209,7 @@ def _integers(
     graph = verify(pruned.graph, Stage.QUANTIZED)
     planned = plan_for(graph, target, options.wish)
     check_planned(planned, target)
-    notes += rows_notes(planned, select_kernels(graph, target, options.optimize))
+    notes += rows_notes(planned, graph, target, options.optimize)
     warnings = (*chosen.warnings, *quantized.warnings)
     return _Planned(planned.graph, planned.choices, planned.plan, tuple(notes), warnings, chosen)
 

@@ -13,6 +13,7 @@ from toolchain.check.whatif import measure_without
 from toolchain.errors import InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
+from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.samples import load_samples
 from toolchain.ir import Graph
 from toolchain.options import ConvertOptions, Progress, silent
@@ -56,7 +57,8 @@ def diagnose(
     if calib is not None:
         calibration = load_samples(calib, specs, options.max_samples, pixel_scale=scale)
     samples = load_samples(data, specs, max_samples, "diagnose", pixel_scale=scale)
-    chosen, quantized = quantise(graph, model, calibration, options, progress)
+    rounding = rounding_for(model, options.rounding).rounding
+    chosen, quantized = quantise(graph, model, calibration, rounding, options, progress)
     exact = _named(quantized.graph, exclude)
     removed = dict(prune(quantized.graph).dropped)
     found = measure(model, quantized.graph, samples, _told(progress, "diagnose"), removed)

@@ -1,6 +1,6 @@
 """Projects are built and their firmware is run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ from toolchain.board import load_board
 from toolchain.check.evaluate import input_codes
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.ir import Array, Graph
-from toolchain.pipeline.samples import load_data
+from toolchain.pipeline.samples import load_data, port_bytes
 from toolchain.project import Project
 from toolchain.results import Built, Emulation
 from toolchain.run import (
@@ -141,16 +141,11 @@ def run_engines(
     board, model = load_board(project.manifest.board), project.manifest.firmware
     engines = choose(emulator, board)
     built = build_project(project.directory, board)
-    inputs = [input_bytes(graph, sample) for sample in samples]
+    inputs = [port_bytes(graph.inputs, sample) for sample in samples]
     return [
         engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
         for engine in engines
     ]
-
-
-def input_bytes(graph: Graph, sample: Mapping[str, Array]) -> bytes:
-    """The codes of a sample as the firmware takes them: all inputs, one after the other."""
-    return b"".join(sample[x].tobytes() for x in graph.inputs)
 
 
 def _split_outputs(graph: Graph, outputs: Sequence[bytes]) -> dict[str, Array]:

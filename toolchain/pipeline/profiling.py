@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolchain.board import load_board
-from toolchain.pipeline.emulation import emulate, input_bytes
+from toolchain.pipeline.emulation import emulate
+from toolchain.pipeline.samples import port_bytes
 from toolchain.project import Project
 from toolchain.results import FunctionProfile, Profile, ProfiledLayer
 from toolchain.run import Kind, RunRequest, build, count_functions
@@ -32,31 +33,26 @@ def profile(
     other = emulate(against, None, emulator, 1, timeout_s) if against else None
     before = dict(other.layers) if other else {}
     ops = [op for op in graph.ops if not op.is_view]
-    roof = ROOFS[load_board(project.manifest.board).cpu]
+    cpu = load_board(project.manifest.board).cpu
+    cycles: list[int | None] = [None] * len(ops)
+    if cpu == CORE and missing() is None:
+        cycles = [int(count) for count in estimate_cycles(one_sample(project))[0]]
     layers = []
-    facts = zip(ops, project.manifest.layers, run.layers, _cycles(project), strict=True)
-    for op, fact, (name, count), cycles in facts:
+    facts = zip(ops, project.manifest.layers, run.layers, cycles, strict=True)
+    for op, fact, (name, count), estimate in facts:
         tensors = dict.fromkeys((*op.inputs, *op.outputs))
         moved = sum(graph.types[n].nbytes for n in tensors if n not in graph.constants)
-        cost = count, fact.macs, fact.weights_bytes, moved, roof, before.get(name), cycles
+        cost = count, fact.macs, fact.weights_bytes, moved, ROOFS[cpu], before.get(name), estimate
         layers.append(ProfiledLayer(name, fact.kernel, *cost))
     return Profile(
         run.emulator, run.core, tuple(layers), None if other is None else other.instructions
     )
 
 
-def _cycles(project: Project) -> list[int | None]:
-    """Estimated cycles of every layer; None for each where nothing can estimate them."""
-    request = _one_sample(project)
-    if request.board.cpu != CORE or missing() is not None:
-        return [None] * len(project.manifest.layers)
-    return [int(count) for count in estimate_cycles(request)[0]]
-
-
-def _one_sample(project: Project) -> RunRequest:
-    """A run of the first stored sample."""
+def one_sample(project: Project) -> RunRequest:
+    """Build a project; the run of its first stored sample."""
     board, model = load_board(project.manifest.board), project.manifest.firmware
-    sample = input_bytes(project.graph(), project.samples()[0])
+    sample = port_bytes(project.graph().inputs, project.samples()[0])
     return RunRequest(build(project.directory, board).emulation, board, model, [sample])
 
 
@@ -75,7 +71,7 @@ def profile_functions(
         RunFailed: The firmware failed, or two engines disagree.
     """
     project = Project(directory)
-    request = replace(_one_sample(project), timeout_s=timeout_s)
+    request = replace(one_sample(project), timeout_s=timeout_s)
     engines, counts = count_functions(request, emulator)
     names = (layer.name for layer in project.manifest.layers)
     return FunctionProfile(request.model.entry, engines, tuple(zip(names, counts, strict=True)))

@@ -1,6 +1,6 @@
 """The data a model or a project is given."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import onnx
@@ -39,11 +39,12 @@ def checked_sample(graph: Graph, codes: Mapping[str, Array]) -> tuple[bytes, byt
         codes: Input codes.
     """
     values = simulate(graph, dict(codes))
-    inputs, outputs = (
-        b"".join(values[name].tobytes() for name in names)
-        for names in (graph.inputs, graph.outputs)
-    )
-    return inputs, outputs
+    return port_bytes(graph.inputs, values), port_bytes(graph.outputs, values)
+
+
+def port_bytes(names: Sequence[str], values: Mapping[str, Array]) -> bytes:
+    """Codes of inputs or outputs as the firmware holds them: one port after the other."""
+    return b"".join(values[name].tobytes() for name in names)
 
 
 def load_data(project: Project, data: Path, max_samples: int | None, stage: str) -> Samples:

@@ -11,7 +11,7 @@ from toolchain.plan.check import check_plan
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.lifetimes import lifetimes, live_bytes
 from toolchain.rows import RowChoice, Segment, Segments, Streamed, check_rows, replaced
-from toolchain.select import Choice, Optimize
+from toolchain.select import Choice, Optimize, select_kernels
 
 
 class Ram(StrEnum):
@@ -76,18 +76,21 @@ def check_planned(planned: Arranged, target: Target) -> None:
             check_rows(graph, op, choice, plan.offsets, base, plan.arena_bytes, target)
 
 
-def rows_notes(planned: Arranged, whole: Mapping[str, Choice]) -> list[str]:
+def rows_notes(planned: Arranged, graph: Graph, target: Target, optimize: Optimize) -> list[str]:
     """For every segment, which layers run row by row, in how much memory, and what that costs.
 
     Args:
         planned: The plan.
-        whole: Kernel of every operator by itself.
+        graph: The quantised graph it was made for.
+        target: Instruction set and family.
+        optimize: What kernels were chosen for.
     """
+    segments = [op for op in planned.graph.ops if isinstance(op, Streamed)]
+    whole = select_kernels(graph, target, optimize) if segments else {}
     notes = []
-    for op in planned.graph.ops:
-        choice = planned.choices.get(op.y)
-        if not isinstance(op, Streamed) or not isinstance(choice, RowChoice):
-            continue
+    for op in segments:
+        choice = planned.choices[op.y]
+        assert isinstance(choice, RowChoice)
         first, last = op.parts[0].name, op.parts[-1].name
         layers = f"{first} to {last}" if len(op.parts) > 1 else first
         more, before = _more(op, choice, whole)

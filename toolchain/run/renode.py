@@ -88,17 +88,8 @@ def script(folder: Path, job: Job) -> str:
 @functools.cache
 def _pyrenode3_trouble() -> str | None:
     """Why pyrenode3 does not load, found out in a process of its own."""
-    command = [sys.executable, "-m", "toolchain.run.renode_session"]
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=_START_UP_S,
-            env=environment(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+    done = run_module("toolchain.run.renode_session", timeout_s=_START_UP_S)
+    if done is None:
         return f"it did not load within {_START_UP_S:g} s"
     if done.returncode == 0:
         return None
@@ -120,6 +111,23 @@ def _too_old(program: str) -> str | None:
         return None
     oldest = ".".join(map(str, OLDEST))
     return f"{program} is version {found[0]}: install Renode {oldest} or later"
+
+
+def run_module(
+    module: str, *arguments: str, timeout_s: float
+) -> subprocess.CompletedProcess[str] | None:
+    """Run a module in a process of its own, which may load .NET; None when it takes too long."""
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            env=environment(),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def executable() -> str | None:

@@ -35,8 +35,8 @@ _PROGRAM = struct.pack(
     0x70000000,
 )
 _STACK = 0x20000800
-_COUNT = 1 + 3 * 10
 _TURNS = 10
+_COUNT = 1 + 3 * _TURNS
 _RUN_US = 50_000
 _SCRIPT = """mach create
 machine LoadPlatformDescription $ORIGIN/board.repl
@@ -136,7 +136,7 @@ ASSUMPTIONS = (
         1,
         "a hook stops the core before the instruction at its address, without the Thumb bit",
         lambda p, _: _differs(
-            (_first(p, 0), _first(p, 1), _first(p, 2)), (_LOOP_ENDS,) * 2 + (10,)
+            (_first(p, 0), _first(p, 1), _first(p, 2)), (_LOOP_ENDS,) * 2 + (_TURNS,)
         ),
     ),
     Assumption(
@@ -167,7 +167,7 @@ ASSUMPTIONS = (
     Assumption(
         7,
         "MappedMemory can be written by the firmware, also where it plays the flash",
-        lambda p, _: _differs(p.flash, 10),
+        lambda p, _: _differs(p.flash, _TURNS),
     ),
     Assumption(8, "memories begin and end on multiples of 0x400", _last_word),
     Assumption(9, "Renode knows every name of CPU_TYPES; Cortex-M55 since 1.16.1", _cores),

@@ -1,11 +1,9 @@
 """`doctor --emulator renode`: the assumptions about Renode, checked one by one where it is."""
 
-import subprocess
-import sys
 import tempfile
 
 from toolchain.run.doctor import Check
-from toolchain.run.renode import INSTALL, Renode, environment
+from toolchain.run.renode import INSTALL, Renode, run_module
 from toolchain.run.renode_assumptions import ASSUMPTIONS
 
 _TIMEOUT_S = 180.0
@@ -33,18 +31,9 @@ def check_renode() -> tuple[Check, ...]:
 def _seen() -> tuple[dict[int, str], str]:
     """What was seen instead by assumption, and what went wrong on the way."""
     with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as folder:
-        command = [sys.executable, "-m", "toolchain.run.renode_assumptions", folder]
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=_TIMEOUT_S,
-                env=environment(),
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return {}, f"the checks did not end within {_TIMEOUT_S:g} s"
+        done = run_module("toolchain.run.renode_assumptions", folder, timeout_s=_TIMEOUT_S)
+    if done is None:
+        return {}, f"the checks did not end within {_TIMEOUT_S:g} s"
     lines = [line.partition(" ") for line in done.stdout.splitlines()]
     seen = {int(number): text for number, _, text in lines if number.isdigit()}
     told = (done.stderr or done.stdout).strip().splitlines()

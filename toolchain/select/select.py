@@ -110,7 +110,7 @@ class _Place:
             taken: The kernel that was taken.
             same_code: Frugal forms of that one only.
         """
-        own = next(c for c in self.candidates if c.kernel is taken.kernel)
+        own = self.candidate(taken.kernel)
         for c in self.candidates:
             base = 0
             if c is not own:

@@ -15,7 +15,7 @@ from toolchain.ir.execute import simulate
 from toolchain.options import ConvertOptions
 from toolchain.project import Project
 from toolchain.results import Emulation
-from toolchain.run import Kind, RunRequest, build
+from toolchain.run import Kind
 from toolchain.run.build import COMPILER, find_tool
 from toolchain.run.cycles import CORE, estimate_cycles
 from toolchain.run.unicorn import Unicorn
@@ -141,8 +141,4 @@ def _require_equal_bytes(made: Project, codes: Mapping[str, Array]) -> None:
 
 def _cycles(made: Project) -> list[int]:
     """The Cortex-M4 estimate of every layer."""
-    board, graph = load_board(made.manifest.board), made.graph()
-    sample = b"".join(made.samples()[0][x].tobytes() for x in graph.inputs)
-    programs = build(made.directory, board)
-    request = RunRequest(programs.emulation, board, made.manifest.firmware, [sample])
-    return [int(count) for count in estimate_cycles(request)[0]]
+    return [int(count) for count in estimate_cycles(pipeline.one_sample(made))[0]]
