@@ -16,7 +16,7 @@ from toolchain.ir import Graph, Target
 from toolchain.plan import Arranged, Ram, Wish, check_planned, plan_for, rows_notes
 from toolchain.quant.prune import prune
 from toolchain.quant.quantize import quantize
-from toolchain.select import select_kernels
+from toolchain.select import Optimize
 
 DSP = Target(Isa.DSP)
 SMALLEST = {
@@ -53,13 +53,12 @@ def test_the_smallest_arena(name: str, by_rows: bool, shared: Path) -> None:
 
 def test_a_limit_is_kept_and_costs_less_than_the_smallest_arena(shared: Path) -> None:
     graph = reference(shared / "models" / "mlperf_ic_int8_qdq.onnx")
-    choices = select_kernels(graph, DSP)
     default, smallest = planned(graph, Ram.AUTO), planned(graph, Ram.MIN)
-    assert not rows_notes(default, choices)
+    assert not rows_notes(default, graph, DSP, Optimize.SPEED)
     limit = 24_000
     found = planned(graph, limit)
     assert smallest.plan.arena_bytes < found.plan.arena_bytes <= limit < default.plan.arena_bytes
-    assert "row by row in" in rows_notes(found, choices)[0]
+    assert "row by row in" in rows_notes(found, graph, DSP, Optimize.SPEED)[0]
     assert planned(graph, default.plan.arena_bytes) == default
 
 
