@@ -1,6 +1,9 @@
 """Fixtures of the whole suite."""
 
 import os
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,40 @@ def shared() -> Path:
             pytest.fail(missing)
         pytest.skip(missing)
     return folder
+
+
+@pytest.fixture(scope="session")
+def for_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of the tests that its processes share."""
+    root = tmp_path_factory.getbasetemp()
+    return root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+
+
+@pytest.fixture(scope="session")
+def compiler_cache(for_all_workers: Path) -> Path | None:
+    """The launcher of tests/compiler_cache.c; None without a compiler for the host."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        return None
+    launcher = for_all_workers / "compiler_cache"
+    partial = launcher.with_suffix(f".{os.getpid()}")
+    source = REPO / "tests" / "compiler_cache.c"
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wpedantic", "-Wconversion"]
+    subprocess.run([compiler, "-std=c11", "-O2", *warnings, source, "-o", partial], check=True)
+    return partial.replace(launcher)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _objects_are_kept(for_all_workers: Path, compiler_cache: Path | None) -> Iterator[None]:
+    """Every CMake project of the tests takes objects that another one has compiled already."""
+    if compiler_cache is None:
+        yield
+        return
+    objects = for_all_workers / "objects"
+    objects.mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CMAKE_C_COMPILER_LAUNCHER", f"{compiler_cache};{objects}")
+        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What the programs of one run of the tests share."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,8 @@ from tests.sanitized.program import Objects
 
 
 @pytest.fixture(scope="session")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
+def objects(for_all_workers: Path) -> Objects:
     """Kernels under sanitizers, compiled once for all workers."""
-    root = tmp_path_factory.getbasetemp()
-    folder: Path = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "sanitized"
+    folder = for_all_workers / "sanitized"
     folder.mkdir(exist_ok=True)
     return Objects(folder)
