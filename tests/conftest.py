@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import objects
+
 # Machines of all speeds run the suite; in CI the examples are always the same, elsewhere new ones.
 settings.register_profile("suite", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("suite")
@@ -56,13 +58,11 @@ def compiler_cache(for_all_workers: Path) -> Path | None:
 @pytest.fixture(scope="session", autouse=True)
 def _objects_are_kept(for_all_workers: Path, compiler_cache: Path | None) -> Iterator[None]:
     """Every CMake project of the tests takes objects that another one has compiled already."""
-    if compiler_cache is None:
-        yield
-        return
-    objects = for_all_workers / "objects"
-    objects.mkdir(exist_ok=True)
+    objects.shared = for_all_workers / "objects"
+    objects.shared.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CMAKE_C_COMPILER_LAUNCHER", f"{compiler_cache};{objects}")
+        if compiler_cache is not None:
+            patch.setenv("CMAKE_C_COMPILER_LAUNCHER", f"{compiler_cache};{objects.shared}")
         yield
 
 

@@ -1,6 +1,6 @@
 """Random layers against their oracle: generated C on the host, and firmware in the emulator."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
-from tests.firmware.test_operators import _compare, _instance, _joined
+from tests.firmware.test_operators import _compare, _instance, _joined, plan_apart
 from tests.ops.host import HostModel, codes_of, simulate
 from toolchain.board import Isa
 from toolchain.ir import Array, Example, Graph, Op, Target
+from toolchain.plan import Arranged
+from toolchain.select import Choice, select_kernels
 from toolchain.select.costs import Cost
 
 Maker = Callable[[np.random.Generator], Example]
@@ -67,6 +69,12 @@ def _with_extreme_weights(graph: Graph, rng: np.random.Generator) -> Graph:
     return replace(graph, constants={**graph.constants, name: codes})
 
 
+def apart(graph: Graph, choices: Mapping[str, Choice]) -> Arranged:
+    """Layers that have nothing to do with each other: their arena need not be planned."""
+    plan = plan_apart(graph, choices, 0, lambda end, n: (end, -(-(end + n) // 16) * 16))
+    return Arranged(graph, choices, plan)
+
+
 def check_on_host(
     make: Maker,
     seeds: Iterable[int],
@@ -78,7 +86,8 @@ def check_on_host(
     """Calibrated samples, random codes and extreme codes through the C forms."""
     graphs, floats = instances(make, seeds, extreme_weights=extreme_weights)
     graph = _joined(graphs)
-    model = HostModel(graph, target, folder)
+    choices = select_kernels(graph, target)
+    model = HostModel(graph, target, folder, apart(graph, choices))
     rng = np.random.default_rng(1)
     samples: list[dict[str, Array]] = [{}, {}, {}, {}]
     for part, values in zip(graphs, floats, strict=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.firmware.emulation import run_in_emulator
 from tests.firmware.test_operators import _joined, _prefixed, _samples
 from tests.firmware.test_overlap import BOARDS
 from tests.ops.host import quantized, random_inputs
@@ -20,8 +21,6 @@ from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.plan import Arranged, arrange, check_plan, plan_memory
 from toolchain.project import firmware_of
-from toolchain.run import RunRequest, build
-from toolchain.run.qemu import Qemu
 from toolchain.select import Optimize, alternatives, select_kernels
 
 
@@ -113,7 +112,7 @@ def test_nets_equal_their_oracles_in_their_arena(core: str, frugal: bool, tmp_pa
     samples = _samples([graph for graph, _ in nets], [floats for _, floats in nets])
     graph = found.graph
     inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
-    result = Qemu().run(RunRequest(build(folder, board).emulation, board, firmware, inputs))
+    result = run_in_emulator(folder, board, firmware, inputs)
     for sample, output in zip(samples, result.outputs, strict=True):
         expected = simulate(graph, sample)
         assert output == b"".join(expected[y].tobytes() for y in graph.outputs)

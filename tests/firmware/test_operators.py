@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
+from tests.firmware.emulation import run_in_emulator
 from tests.ops.host import codes_of, example_graph, quantized, random_inputs
 from toolchain.board import load_board
 from toolchain.emit import LayerInfo, write_code, write_firmware, write_model
@@ -19,8 +20,6 @@ from toolchain.ir import Array, Example, Family, Graph, Op, Target
 from toolchain.ir.execute import simulate
 from toolchain.plan import Plan
 from toolchain.project import firmware_of
-from toolchain.run import RunRequest, build
-from toolchain.run.qemu import Qemu
 from toolchain.select import Choice, select_kernels
 
 pytestmark = [pytest.mark.emulator]
@@ -174,9 +173,7 @@ def _compare(
     write_firmware(folder, firmware, board, arm)
     samples = _samples(graphs, floats)
     inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
-    result = Qemu().run(
-        RunRequest(build(folder, board).emulation, board, firmware, inputs, dump_samples=1)
-    )
+    result = run_in_emulator(folder, board, firmware, inputs, dump_samples=1)
     for sample, output in zip(samples, result.outputs, strict=True):
         _check_outputs(graph, simulate(graph, sample), output)
     for layer, dump in zip(code.layers, result.dumps[0], strict=True):

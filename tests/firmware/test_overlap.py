@@ -7,6 +7,7 @@ far up as alignment lets it go: one step further and bytes would be lost before 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,9 @@ from tests.fast import (
     test_scalar_depthwise,
 )
 from tests.fast.oracle import Maker
+from tests.firmware.emulation import run_in_emulator
 from tests.firmware.test_operators import BOARDS as FAST_BOARDS
-from tests.firmware.test_operators import _instance, _joined, _samples
+from tests.firmware.test_operators import _instance, _joined, _prefixed, _samples
 from toolchain.board import load_board
 from toolchain.emit import write_code, write_firmware, write_model
 from toolchain.ir import Array, Family, Graph, Kernel, Op, Site, Target
@@ -31,8 +33,6 @@ from toolchain.ir.execute import simulate
 from toolchain.plan import Plan
 from toolchain.plan.lifetimes import aligned
 from toolchain.project import firmware_of
-from toolchain.run import RunRequest, build
-from toolchain.run.qemu import Qemu
 from toolchain.select import Choice
 
 pytestmark = [pytest.mark.emulator]
@@ -101,25 +101,34 @@ def _cases(seeds: Sequence[int], target: Target) -> list[Case]:
 
     In the fast family only its own kernels: the others are those of the portable one.
     """
-    cases = []
-    examples: dict[str, Maker] = {name: Op.registry[name].example for name in sorted(Op.registry)}
-    examples |= {f"m{i}": make for i, make in enumerate(MAKERS)}
-    for name, make in examples.items():
+    cases: list[Case] = []
+    for name in _makers():
         for seed in seeds:
-            rng = np.random.default_rng(seed)
-            graph, floats = _instance(make(rng), rng, f"{name}_{seed}_")
-            op = graph.ops[-1]
-            if op.is_view or len(graph.ops) > 1:  # quantisation rescales an input first
+            plain, samples = _layer(name, seed)
+            op = plain.ops[-1]
+            if op.is_view or len(plain.ops) > 1:  # quantisation rescales an input first
                 continue
-            site = Site(op, graph.types, graph.constants, target)
+            site = Site(op, plain.types, plain.constants, target)
             for kernel in _kernels(site):
                 for index, distance in _places(kernel, site):
-                    stem = f"{name}_{seed}_{len(cases)}_"
-                    rng = np.random.default_rng(seed)
-                    graph, floats = _instance(make(rng), rng, stem)
+                    stem = f"{name}_{seed}_{len(cases)}_".lower()
+                    graph = _prefixed(plain, stem)
+                    floats = [{f"{stem}{x}": v for x, v in s.items()} for s in samples]
                     choice = Choice(kernel, kernel.scratch(site), onto=kernel.onto(site))
                     cases.append(Case(graph, choice, index, distance, floats))
     return cases
+
+
+def _makers() -> dict[str, Maker]:
+    makers: dict[str, Maker] = {name: Op.registry[name].example for name in sorted(Op.registry)}
+    return makers | {f"m{i}": make for i, make in enumerate(MAKERS)}
+
+
+@cache
+def _layer(name: str, seed: int) -> tuple[Graph, list[dict[str, Array]]]:
+    """A quantised layer and float samples; they are the same for every core."""
+    rng = np.random.default_rng(seed)
+    return _instance(_makers()[name](rng), rng, "")
 
 
 def _kernels(site: Site) -> list[Kernel]:
@@ -187,8 +196,7 @@ def _wrong(
     write_firmware(folder, firmware, description, None)
     samples = _samples([case.graph for case in cases], [case.floats for case in cases])
     inputs = [b"".join(s[x].tobytes() for x in graph.inputs) for s in samples]
-    program = build(folder, description).emulation
-    result = Qemu().run(RunRequest(program, description, firmware, inputs))
+    result = run_in_emulator(folder, description, firmware, inputs)
     wrong = set()
     for sample, output in zip(samples, result.outputs, strict=True):
         expected, start = simulate(graph, sample), 0

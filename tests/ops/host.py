@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.objects import object_of
 from toolchain.emit import write_code, write_model
 from toolchain.ir import Array, Example, Graph, Origin, Rounding, Target, TensorType
 from toolchain.ir.execute import evaluate, simulate
@@ -119,13 +120,16 @@ class HostModel:
         library = directory / "model.so"
         compiler = shutil.which("gcc") or shutil.which("cc")
         assert compiler is not None
-        command = [
-            compiler, "-std=c11", "-O1", "-g", "-fPIC", "-shared", *WARNINGS,
+        compile_c = [
+            compiler, "-std=c11", "-O1", "-g", "-fPIC", *WARNINGS,
             "-fsanitize=undefined", "-fno-sanitize-recover=all",
             f"-DGLUE_SINGLE_ROUNDING={int(graph.rounding is Rounding.SINGLE)}",
-            f"-I{CMSIS_GLUE / 'include'}", f"-I{CMSIS_GLUE / 'src'}", f"-I{directory}",
-            *map(str, sources), str(ports), "-o", str(library),
+            f"-I{CMSIS_GLUE / 'include'}", f"-I{CMSIS_GLUE / 'src'}",
         ]  # fmt: skip
+        own = [path for path in sources if path.parent == directory]
+        kernels = [object_of(path, compile_c) for path in sources if path not in own]
+        linked = map(str, (*own, ports, *kernels))
+        command = [*compile_c, "-shared", f"-I{directory}", *linked, "-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         self._library = ctypes.CDLL(str(library))

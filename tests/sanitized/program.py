@@ -1,6 +1,5 @@
 """Programs for the host in which address and undefined-behaviour sanitizers watch every kernel."""
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.firmware.test_operators import plan_apart
+from tests.objects import object_of
 from tests.ops.host import WARNINGS
 from toolchain.emit import ModelCode, write_code, write_model
 from toolchain.ir import Array, Graph, Target
@@ -52,22 +52,19 @@ class Objects:
         return self._build(HOST / "runner.c", [])
 
     def _build(self, source: Path, flags: Sequence[str]) -> Path:
-        variant = hashlib.sha256(" ".join(flags).encode()).hexdigest()[:8]
-        target = self.folder / f"{source.stem}-{variant}.o"
-        if not target.exists():
-            partial = target.with_suffix(f".{os.getpid()}")
-            compile_c(["-c", *WARNINGS, *flags, str(source), "-o", str(partial)])
-            partial.replace(target)
-        return target
+        return object_of(source, [_compiler(), *COMMON, *WARNINGS, *flags], self.folder)
+
+
+def _compiler() -> str:
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    assert compiler is not None
+    return compiler
 
 
 def compile_c(arguments: Sequence[str]) -> None:
     """Run the host compiler with the sanitizers."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    assert compiler is not None
-    done = subprocess.run(
-        [compiler, *COMMON, *arguments], capture_output=True, text=True, check=False
-    )
+    command = [_compiler(), *COMMON, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,6 +1,7 @@
 """What an ELF file tells: sizes, symbols, architecture."""
 
 import bisect
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,10 @@ from toolchain.board import Board
 from toolchain.errors import RunFailed
 
 _SHF_WRITE, _SHF_ALLOC = 1, 2
+_STT_NOTYPE, _STT_OBJECT, _STT_FUNC = 0, 1, 2
+_STB_GLOBAL = 1
+_SHN_UNDEF, _SHN_LORESERVE = 0, 0xFF00
+_SYMBOL = struct.Struct("<IIIBBH")
 _HARNESS, _VECTORS = ".harness", ".vectors"
 
 # Tag_CPU_arch of the build attributes (Arm's ABI addenda). The linker merges objects to the
@@ -75,6 +80,26 @@ class Function(NamedTuple):
     name: str
 
 
+class _Symbol(NamedTuple):
+    """An entry of the symbol table, in the numbers of the ELF specification.
+
+    Args:
+        name: Its name.
+        value: Address.
+        size: In bytes.
+        kind: STT_...
+        bind: STB_...
+        home: Index of its section, or SHN_...
+    """
+
+    name: str
+    value: int
+    size: int
+    kind: int
+    bind: int
+    home: int
+
+
 class Elf:
     """An ELF file, read once.
 
@@ -92,7 +117,7 @@ class Elf:
                 self._read(ELFFile(stream))
         except OSError as error:
             raise RunFailed("elf", str(path), error.strerror or str(error), "build it") from error
-        except ELFError as error:
+        except (ELFError, struct.error, ValueError) as error:
             raise RunFailed("elf", str(path), f"not an ELF file: {error}") from error
 
     def _read(self, file: Any) -> None:
@@ -113,24 +138,22 @@ class Elf:
         self._marks: list[tuple[int, bool]] = []  # where code (True) or data begins
         functions: dict[int, Function] = {}
         constants: dict[int, int] = {}
-        table = file.get_section_by_name(".symtab")
         vectors = file.get_section_index(_VECTORS)  # no code takes its functions from there
-        for symbol in table.iter_symbols() if table else ():
-            kind, value = symbol["st_info"]["type"], symbol["st_value"]
-            if symbol.name[:2] in ("$t", "$d"):
-                self._marks.append((value, symbol.name[1] == "t"))
-            if not symbol.name or symbol.name.startswith("$") or symbol["st_shndx"] == "SHN_UNDEF":
+        for symbol in _symbols(file):
+            value, size, name = symbol.value, symbol.size, symbol.name
+            if name[:2] in ("$t", "$d"):
+                self._marks.append((value, name[1] == "t"))
+            if not name or name.startswith("$") or symbol.home == _SHN_UNDEF:
                 continue
-            if kind == "STT_FUNC":
+            if symbol.kind == _STT_FUNC:
                 value &= ~1  # the Thumb bit
-            if kind in ("STT_FUNC", "STT_OBJECT"):
-                self._named.append((value, symbol["st_size"], symbol.name))
-            if kind == "STT_FUNC":
-                functions[value] = Function(value, value + symbol["st_size"], symbol.name)
-            if kind == "STT_OBJECT" and symbol["st_shndx"] != vectors:
-                constants[value] = symbol["st_size"]
-            if kind in ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE"):
-                self.symbols[symbol.name] = value
+                functions[value] = Function(value, value + size, name)
+            if symbol.kind in (_STT_FUNC, _STT_OBJECT):
+                self._named.append((value, size, name))
+            if symbol.kind == _STT_OBJECT and symbol.home != vectors:
+                constants[value] = size
+            if symbol.kind in (_STT_FUNC, _STT_OBJECT, _STT_NOTYPE):
+                self.symbols[name] = value
         self._named.sort()
         self._marks.sort()
         self.functions = _with_extents(functions, self.symbols)
@@ -214,6 +237,17 @@ class Elf:
             raise RunFailed("build", self.path.name, reason, hint)
 
 
+def _symbols(file: Any) -> Iterator[_Symbol]:
+    """The symbol table; a whole program has thousands, and every one is looked at."""
+    table = file.get_section_by_name(".symtab")
+    if table is None:
+        return
+    names = table.stringtable.data()
+    for at, value, size, info, _, home in _SYMBOL.iter_unpack(table.data()):
+        name = names[at : names.index(b"\0", at)].decode("utf-8", errors="replace")
+        yield _Symbol(name, value, size, info & 15, info >> 4, home)
+
+
 def _with_extents(functions: dict[int, Function], symbols: dict[str, int]) -> list[Function]:
     """Functions by address; one of assembly that states no size ends where the next one begins."""
     ordered = sorted(functions.values())
@@ -252,16 +286,15 @@ class ObjectFile:
         self.variables: list[tuple[str, int, bool]] = []
         with path.open("rb") as stream:
             file: Any = ELFFile(stream)
-            table = file.get_section_by_name(".symtab")
-            for symbol in table.iter_symbols() if table else ():
-                home = symbol["st_shndx"]
-                if home == "SHN_UNDEF":
+            for symbol in _symbols(file):
+                if symbol.home == _SHN_UNDEF:
                     continue
-                if symbol["st_info"]["bind"] == "STB_GLOBAL":
+                if symbol.bind == _STB_GLOBAL:
                     self.exported.append(symbol.name)
-                if symbol["st_info"]["type"] != "STT_OBJECT" or not symbol["st_size"]:
+                if symbol.kind != _STT_OBJECT or not symbol.size:
                     continue
-                section = file.get_section(home) if isinstance(home, int) else None
+                defined = symbol.home < _SHN_LORESERVE
+                section = file.get_section(symbol.home) if defined else None
                 if section is None or section["sh_flags"] & _SHF_WRITE:
                     zeroed = section is None or section["sh_type"] == "SHT_NOBITS"
-                    self.variables.append((symbol.name, symbol["st_size"], not zeroed))
+                    self.variables.append((symbol.name, symbol.size, not zeroed))
