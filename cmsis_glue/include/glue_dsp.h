@@ -147,8 +147,9 @@ extern "C"
      * the signed forms when rectified is 0. Channel c becomes
      *   clamp(Requantise(sum over the kernel of x * weight + bias, multiplier, -shift) + output_zero)
      * where x outside the image is input_zero. Shifts that are not short are in [-7, 30].
-     * scratch, aligned to 4 bytes: kernel_lines * (kernel_elements + 1) words, then
-     * (band - 1) * line_stride + (kernel_lines - 1) * line_dilation + 1 lines of pitch halfwords.
+     * scratch, aligned to 4 bytes: (band - 1) * line_stride + (kernel_lines - 1) * line_dilation + 1 lines of pitch
+     * halfwords, then kernel_lines * (kernel_elements + 1) words, which the 3 x 3 ones need only for channels whose
+     * requantisation is not short.
      * The output may be written over the input when multiplier is 1 and the outputs of each band but the last lie
      * before the first input code that is read later; with one band always.
      */

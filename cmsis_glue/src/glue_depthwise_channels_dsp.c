@@ -210,8 +210,9 @@ arm_cmsis_nn_status glue_depthwise_channels_dsp(const glue_depthwise_dsp_params 
         return ARM_CMSIS_NN_ARG_ERROR;
     }
     const int32_t taps = params->kernel_lines * params->kernel_elements;
-    int16_t *const spread = (int16_t *)scratch;
-    int16_t *const lines = spread + 2 * params->kernel_lines * (params->kernel_elements + 1);
+    const int32_t held = ((params->band - 1) * params->line_stride + (params->kernel_lines - 1) * params->line_dilation + 1) *
+                         params->pitch;
+    int16_t *const lines = (int16_t *)scratch;
     glue_depthwise_gather job = {.elements = params->elements,
                                  .line_step = params->line_step,
                                  .element_step = params->element_step,
@@ -224,14 +225,11 @@ arm_cmsis_nn_status glue_depthwise_channels_dsp(const glue_depthwise_dsp_params 
                                 .y_line = params->output_line_step,
                                 .zero = params->output_zero,
                                 .is_signed = params->rectified == 0,
-                                .spread = spread,
+                                .spread = lines + held,
                                 .rows = params->kernel_lines,
                                 .params = params};
 
-    fill(lines,
-         ((params->band - 1) * params->line_stride + (params->kernel_lines - 1) * params->line_dilation + 1) *
-             params->pitch,
-         params->input_zero);
+    fill(lines, held, params->input_zero);
     for (int32_t image = 0; image < params->images; image++)
     {
         const int8_t *x = input + image * params->image_step;

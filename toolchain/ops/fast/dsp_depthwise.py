@@ -83,10 +83,10 @@ class Geometry:
         return self.kernel_lines * (self.kernel_elements + 1)
 
     @property
-    def scratch(self) -> int:
-        """Bytes of scratch memory."""
+    def line_bytes(self) -> int:
+        """Bytes of the lines in scratch memory."""
         lines = (self.band - 1) * self.line_stride + self.window
-        return 4 * self.weight_words + 2 * lines * self.pitch
+        return 2 * lines * self.pitch
 
     @property
     def cost(self) -> int:
@@ -297,6 +297,12 @@ def _dearer(site: Site, plan: Geometry) -> int:
     return int(max(more, 0) * site.shape(site.op.y)[3])
 
 
+def _scratch(site: Site, plan: Geometry, sources: tuple[str, ...]) -> int:
+    """Lines, and the spread weights of a channel; 3x3 kernels keep those in registers."""
+    in_registers = sources == SMALL and bool(np.all(_forms(site).codes >= SHORT))
+    return plan.line_bytes + (0 if in_registers else 4 * plan.weight_words)
+
+
 def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -> Kernel:
     def on(plan: Callable[[Site], Geometry], condition: Callable[[Site], bool]) -> Kernel:
         return Kernel(
@@ -304,7 +310,7 @@ def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -
             "ops/fast/depthwise_dsp.c.j2",
             sources,
             condition,
-            lambda site: plan(site).scratch,
+            lambda site: _scratch(site, plan(site), sources),
             onto=lambda site: _onto(site, plan(site)),
             isas=frozenset({Isa.DSP}),
             pack=lambda site: _pack(site, plan(site)),
@@ -318,7 +324,7 @@ def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -
             """Smaller bands of lines."""
             ways = (_plan(site), plan(site))
             same = len({(w.kernel_lines, w.kernel_elements, w.element_stride) for w in ways}) == 1
-            return same and ways[1].scratch < ways[0].scratch
+            return same and ways[1].line_bytes < ways[0].line_bytes
 
         return replace(on(plan, small), dearer=lambda site: _dearer(site, plan(site)))
 
