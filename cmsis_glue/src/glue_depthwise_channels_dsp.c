@@ -210,8 +210,8 @@ arm_cmsis_nn_status glue_depthwise_channels_dsp(const glue_depthwise_dsp_params 
         return ARM_CMSIS_NN_ARG_ERROR;
     }
     const int32_t taps = params->kernel_lines * params->kernel_elements;
-    const int32_t held = ((params->band - 1) * params->line_stride + (params->kernel_lines - 1) * params->line_dilation + 1) *
-                         params->pitch;
+    const int32_t window = (params->kernel_lines - 1) * params->line_dilation + 1;
+    const int32_t held = ((params->band - 1) * params->line_stride + window) * params->pitch;
     int16_t *const lines = (int16_t *)scratch;
     glue_depthwise_gather job = {.elements = params->elements,
                                  .line_step = params->line_step,

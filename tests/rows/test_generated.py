@@ -17,13 +17,15 @@ from toolchain.select import select_kernels
 TARGET = Target(Isa.SCALAR, Family.PORTABLE)
 
 
-@pytest.mark.parametrize("by_rows", [False, True], ids=["whole", "rows"])
+@pytest.mark.parametrize(("by_rows", "band"), [(False, 1), (True, 1), (False, 2), (False, 4)])
 @pytest.mark.parametrize("seed", range(10))
-def test_generated_c_equals_the_integer_model(seed: int, by_rows: bool, tmp_path: Path) -> None:
+def test_generated_c_equals_the_integer_model(
+    seed: int, by_rows: bool, band: int, tmp_path: Path
+) -> None:
     rng = np.random.default_rng(seed)
     graph = random_chain(rng, int(rng.integers(2, 9)))
     segments = Segments(graph, TARGET, fed="x" if by_rows else None)
-    segment = segments.segment(0, len(graph.ops) - 1)
+    segment = segments.segment(0, len(graph.ops) - 1, band)
     if segment is None:
         pytest.skip("a layer of this chain cannot run row by row")
     run = replaced(graph, [(0, segment.op)])

@@ -29,11 +29,11 @@ def check(graph: Graph, segment: Segment, target: Target) -> None:
     check_planned(Arranged(run, choices, plan_memory(run, choices, target.alignment)), target)
 
 
-@pytest.mark.parametrize("by_rows", [False, True], ids=["whole", "rows"])
+@pytest.mark.parametrize(("by_rows", "band"), [(False, 1), (True, 1), (False, 2), (False, 4)])
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: f"{t.isa}-{t.family}")
 @pytest.mark.parametrize("part", range(4))
 def test_random_segments_give_the_bytes_of_whole_tensors(
-    part: int, target: Target, by_rows: bool
+    part: int, target: Target, by_rows: bool, band: int
 ) -> None:
     tried = 0
     for seed in range(part, CHAINS, 4):
@@ -43,18 +43,19 @@ def test_random_segments_give_the_bytes_of_whole_tensors(
         ends = [(0, len(graph.ops) - 1)]
         ends += [tuple(sorted(rng.integers(0, len(graph.ops), 2).tolist())) for _ in range(2)]
         for first, last in dict.fromkeys(ends):
-            segment = segments.segment(first, last)
+            segment = segments.segment(first, last, band)
             if segment is not None:
                 tried += 1
                 check(graph, segment, target)
     assert tried > 3
 
 
+@pytest.mark.parametrize("band", [1, 3])
 @pytest.mark.parametrize("seed", range(8))
-def test_many_windows_that_move(seed: int) -> None:
+def test_many_windows_that_move(seed: int, band: int) -> None:
     """Where two windows move at one step, none may move over what the other one still holds."""
     graph = tall_chain(np.random.default_rng(seed))
-    segment = Segments(graph, TARGETS[0], fed="x").segment(0, len(graph.ops) - 1)
+    segment = Segments(graph, TARGETS[0], fed="x").segment(0, len(graph.ops) - 1, band)
     assert segment is not None
     check(graph, segment, TARGETS[0])
 

@@ -25,7 +25,7 @@ from toolchain.ir.op import (
     no_overlap,
     register,
 )
-from toolchain.ir.rows import HEIGHT, RowCall, is_map
+from toolchain.ir.rows import HEIGHT, RowCall, Rows, bands, is_map
 from toolchain.ir.tensor import DType, Origin, Quant, TensorType
 from toolchain.ir.verify import Stage, verify
 from toolchain.ir.writer import FIRST, Writer, Written
@@ -54,6 +54,7 @@ __all__ = [
     "QuantRule",
     "Rounding",
     "RowCall",
+    "Rows",
     "SameAs",
     "Site",
     "Stage",
@@ -64,6 +65,7 @@ __all__ = [
     "Writer",
     "Written",
     "always",
+    "bands",
     "imports",
     "in_place",
     "is_map",

@@ -335,14 +335,14 @@ class Op(ABC):
         """
         raise Unsupported(f"{type(self).__name__} has no form in ONNX")
 
-    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
-        """How a row of output 0 is computed by itself; None when it cannot be.
+    def row(self, types: Types, constants: Constants, row: int, count: int = 1) -> RowCall | None:
+        """How a row of output 0, or several from it on, are computed by themselves.
 
-        All rows together are what `simulate` gives, bit by bit.
+        None when they cannot be. All rows together are what `simulate` gives, bit by bit.
         """
-        return self._same_row(types, constants, row) if self.is_elementwise else None
+        return self._same_row(types, constants, row, count) if self.is_elementwise else None
 
-    def _same_row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
+    def _same_row(self, types: Types, constants: Constants, row: int, count: int) -> RowCall | None:
         """Row i from row i of every input, and from inputs and constants that have a single one."""
         height = types[self.y].shape[HEIGHT] if is_map(types[self.y]) else 0
         reads = {}
@@ -352,10 +352,10 @@ class Op(ABC):
                 if len(kind.shape) == 4 and kind.shape[HEIGHT] > 1:
                     return None
             elif is_map(kind) and kind.shape[HEIGHT] in (1, height):
-                reads[name] = (row if kind.shape[HEIGHT] == height else 0, 1)
+                reads[name] = (row, count) if kind.shape[HEIGHT] == height else (0, 1)
             else:
                 return None
-        return RowCall(self, reads) if height > 0 else None
+        return RowCall(self, reads, (row, count)) if height > 0 else None
 
     def macs(self, types: Types) -> int:  # noqa: ARG002
         """Multiply-accumulate operations per inference."""

@@ -60,8 +60,8 @@ class Window:
         )
         return height, width
 
-    def rows(self, row: int, height: int) -> tuple[int, int, "Window"]:
-        """What an output row reads of an input of so many rows.
+    def rows(self, row: int, height: int, count: int = 1) -> tuple[int, int, "Window"]:
+        """What an output row, or several from it on, read of an input of so many rows.
 
         Returns:
             The first row inside the input, the number of rows inside, and the window over just
@@ -69,7 +69,7 @@ class Window:
         """
         top, left, _, right = self.pads
         start = row * self.stride[0] - top
-        extent = self.dilation[0] * (self.kernel[0] - 1) + 1
+        extent = (count - 1) * self.stride[0] + self.dilation[0] * (self.kernel[0] - 1) + 1
         first, stop = max(start, 0), min(start + extent, height)
         pads = (first - start, left, start + extent - stop, right)
         return first, stop - first, replace(self, pads=pads)
@@ -95,12 +95,15 @@ class Window:
         return np.asarray(total)[0, :, :, 0]
 
 
-def window_row(op: Any, types: Types, row: int) -> RowCall | None:
-    """A row of an operator with a window over input 0; None when it reads nothing but padding."""
+def window_row(op: Any, types: Types, row: int, count: int) -> RowCall | None:
+    """Rows of an operator with a window over input 0; None when one reads nothing but padding."""
     if not is_map(types[op.x]):
         return None
-    first, count, window = op.window.rows(row, types[op.x].shape[HEIGHT])
-    return RowCall(replace(op, window=window), {op.x: (first, count)}) if count > 0 else None
+    height = types[op.x].shape[HEIGHT]
+    if any(op.window.rows(i, height)[1] < 1 for i in (row, row + count - 1)):
+        return None
+    first, read, window = op.window.rows(row, height, count)
+    return RowCall(replace(op, window=window), {op.x: (first, read)}, (row, count))
 
 
 def import_window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) -> Window:

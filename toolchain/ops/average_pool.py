@@ -190,11 +190,17 @@ class AveragePool(Op):
         y = w.node("AveragePool", inputs, self.y, self.name, count_include_pad=count, **attributes)
         w.finish(self.y, y, FIRST, self.low, self.high)
 
-    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:  # noqa: ARG002
+    def row(
+        self,
+        types: Types,
+        constants: Constants,  # noqa: ARG002
+        row: int,
+        count: int = 1,
+    ) -> RowCall | None:
         """From the rows under its window; not where padding counts, which changes the kernel."""
-        return (
-            None if self.count_padding and any(self.window.pads) else window_row(self, types, row)
-        )
+        if self.count_padding and any(self.window.pads):
+            return None
+        return window_row(self, types, row, count)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

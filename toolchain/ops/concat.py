@@ -80,9 +80,9 @@ class Concat(Op):
         ends = [dequantize([-128, 127], types[x].q) for x in self.inputs]
         return float(min(e[0] for e in ends)), float(max(e[1] for e in ends))
 
-    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
+    def row(self, types: Types, constants: Constants, row: int, count: int = 1) -> RowCall | None:
         """From the same row of every input, along the width or the channels."""
-        return self._same_row(types, constants, row) if self.axis > HEIGHT else None
+        return self._same_row(types, constants, row, count) if self.axis > HEIGHT else None
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Blocks per input: how many, their bytes, and where they start in an output block."""

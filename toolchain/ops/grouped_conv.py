@@ -82,9 +82,15 @@ class GroupedConv2D(LayerOp):
             "clamp": activation_codes(types[self.y].q, self.low, self.high),
         }
 
-    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:  # noqa: ARG002
+    def row(
+        self,
+        types: Types,
+        constants: Constants,  # noqa: ARG002
+        row: int,
+        count: int = 1,
+    ) -> RowCall | None:
         """From the rows under its window."""
-        return window_row(self, types, row)
+        return window_row(self, types, row, count)
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

@@ -87,9 +87,15 @@ class MaxPool(Op):
         y = w.node("MaxPool", [w.real(self.x, FIRST)], self.y, self.name, **attributes)
         w.finish(self.y, y, FIRST, self.low, self.high)
 
-    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:  # noqa: ARG002
+    def row(
+        self,
+        types: Types,
+        constants: Constants,  # noqa: ARG002
+        row: int,
+        count: int = 1,
+    ) -> RowCall | None:
         """From the rows under its window."""
-        return window_row(self, types, row)
+        return window_row(self, types, row, count)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -79,10 +79,10 @@ class Pad(Op):
         after = tuple(self.after[perm.index(i)] for i in rank)
         return replace(self, before=before, after=after)
 
-    def row(self, types: Types, constants: Constants, row: int) -> RowCall | None:
+    def row(self, types: Types, constants: Constants, row: int, count: int = 1) -> RowCall | None:
         """From the same row of the input, where no rows are added."""
         added = any(self.before[: HEIGHT + 1]) or any(self.after[: HEIGHT + 1])
-        return None if added else self._same_row(types, constants, row)
+        return None if added else self._same_row(types, constants, row, count)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Four dimensions, pads and the code of the value."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from toolchain.ir import HEIGHT, Array, Example, Graph, Kernel, Op, Types, is_map
+from toolchain.ir import HEIGHT, Array, Example, Graph, Kernel, Op, Types, bands, is_map
 from toolchain.rows.stages import Call, Form, Stage
 from toolchain.select import Choice
 
@@ -42,4 +42,5 @@ def feed_of(graph: Graph, x: str) -> Stage | None:
     op = Feed("", (), (x,))
     row = kind.with_shape((1, 1, *kind.shape[2:]))
     form = Form(op, {x: row}, Choice(op.kernels[0], 0, predicted=0))
-    return Stage(op, x, kind, (form,), (Call(0, ()),) * kind.shape[HEIGHT])
+    calls = tuple(Call(0, (), rows) for rows in bands(kind.shape[HEIGHT], 1))
+    return Stage(op, x, kind, (form,), calls)

@@ -214,7 +214,7 @@ class _Planner:
     def _action(self, t: int, at: Sequence[int]) -> Action:
         step = self.steps[t]
         stage, call = self.stages[step.stage], self._call(t)
-        row = stage.row(step.call)
+        row = call.writes[0]
         shifts = tuple(self._shift(y, t, at) for y in self.moved.get(t, ()))
         y = Place(stage.y, row * row_bytes(stage.kind))
         if stage.y in self.size:
@@ -354,13 +354,12 @@ class _Planner:
 
     def _written(self, t: int) -> tuple[int, Interval] | None:
         """The block and the bytes of it that a step writes; None for the whole output."""
-        step = self.steps[t]
-        stage = self.stages[step.stage]
-        if stage.y not in self.size:
+        y = self.stages[self.steps[t].stage].y
+        if y not in self.size:
             return None
-        row = stage.row(step.call)
-        start = self._offset(stage.y, row, t)
-        return self.blocks[stage.y, row], (start, start + self.size[stage.y])
+        row, count = self._call(t).writes
+        start = self._offset(y, row, t)
+        return self.blocks[y, row], (start, start + count * self.size[y])
 
     def _leaves(self, t: int) -> dict[int, _Leave]:
         """By block that a step reads: how the row that it writes may lie over it."""

@@ -41,14 +41,19 @@ def order_of(stages: Sequence[Stage], *, late: bool = False) -> tuple[Step, ...]
     done = [0] * len(stages)
     steps: list[Step] = []
 
+    def made(i: int, stop: int) -> bool:
+        calls = stages[i].calls
+        if stages[i].adds:
+            return done[i] == len(calls)
+        return done[i] > 0 and sum(calls[done[i] - 1].writes) >= stop
+
     def run(i: int) -> None:
         call = stages[i].calls[done[i]]
         for x, first, count in call.reads[::-1] if late else call.reads:
             maker = makers.get(x)
             if maker is None or maker == i:
                 continue
-            last = len(stages[maker].calls) if stages[maker].adds else first + count
-            while done[maker] < last:
+            while not made(maker, first + count):
                 run(maker)
         steps.append(Step(i, done[i]))
         done[i] += 1
@@ -78,11 +83,11 @@ def rows_of(stages: Sequence[Stage], steps: Sequence[Step]) -> dict[str, list[Ro
     born: dict[str, dict[int, int]] = {}
     last: dict[str, dict[int, int]] = {}
     for t, step in enumerate(steps):
-        stage = stages[step.stage]
-        row = stage.row(step.call)
-        born.setdefault(stage.y, {}).setdefault(row, t)
-        last.setdefault(stage.y, {})[row] = t
-        for x, first, count in call_of(stages, step).reads:
+        y, call = stages[step.stage].y, call_of(stages, step)
+        for row in range(call.writes[0], sum(call.writes)):
+            born.setdefault(y, {}).setdefault(row, t)
+            last.setdefault(y, {})[row] = t
+        for x, first, count in call.reads:
             known = last.setdefault(x, {})
             known.update((i, max(t, known.get(i, 0))) for i in range(first, first + count))
     return {name: _rows(born.get(name, {}), found) for name, found in last.items()}

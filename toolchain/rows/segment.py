@@ -60,25 +60,29 @@ class Segments:
         fed: str | None = None,
     ) -> None:
         self.graph, self.target, self.optimize, self.fed = graph, target, optimize, fed
-        self._stages: dict[str, tuple[Stage, ...] | None] = {}
+        self._stages: dict[tuple[str, int], tuple[Stage, ...] | None] = {}
 
-    def stages(self, op: Op) -> tuple[Stage, ...] | None:
-        """The stages of an operator, or None."""
-        if op.y not in self._stages:
-            self._stages[op.y] = stages_of(op, self.graph, self.target, self.optimize)
-        return self._stages[op.y]
+    def stages(self, op: Op, band: int = 1) -> tuple[Stage, ...] | None:
+        """The stages of an operator that computes so many rows a call, or None."""
+        key = op.y, band
+        if key not in self._stages:
+            self._stages[key] = stages_of(op, self.graph, self.target, self.optimize, band)
+        return self._stages[key]
 
-    def segment(self, first: int, last: int, *, search: bool = True) -> Segment | None:
+    def segment(
+        self, first: int, last: int, band: int = 1, *, search: bool = True
+    ) -> Segment | None:
         """Operators first to last as one; None when they cannot run row by row.
 
         Args:
             first: Index of the first.
             last: Index of the last.
+            band: Rows that a call computes.
             search: Look longer for a small placement.
         """
         fed = self.fed if first == 0 else None
         op = streamed(self.graph, first, last, fed)
-        parts = [self.stages(part) for part in self.graph.ops[first : last + 1]]
+        parts = [self.stages(part, band) for part in self.graph.ops[first : last + 1]]
         known = [stages for stages in parts if stages is not None]
         if op is None or len(known) < len(parts):
             return None

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolchain.ir import HEIGHT, Graph, Op, RowCall, Site, Target, TensorType
+from toolchain.ir import HEIGHT, Graph, Op, RowCall, Rows, Site, Target, TensorType, bands
 from toolchain.rows.sums import accumulated
 from toolchain.select import Choice, Optimize, choose_together
 
@@ -38,10 +38,12 @@ class Call:
     Args:
         form: Index of its form.
         reads: (tensor, first row, rows) of every activation, in the order of the inputs.
+        writes: First row written, and how many.
     """
 
     form: int
     reads: tuple[tuple[str, int, int], ...]
+    writes: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Stage:
         kind: Type of that tensor.
         forms: What its calls are instances of.
         calls: In order.
-        adds: All calls add to the one row of the output; else call i writes row i.
+        adds: All calls add to the one row of the output; else each writes the rows after the last.
     """
 
     op: Op
@@ -63,10 +65,6 @@ class Stage:
     forms: tuple[Form, ...]
     calls: tuple[Call, ...]
     adds: bool = False
-
-    def row(self, call: int) -> int:
-        """The row that a call writes."""
-        return 0 if self.adds else call
 
     @property
     def predicted(self) -> int | None:
@@ -80,7 +78,9 @@ class Stage:
         return total
 
 
-def stages_of(op: Op, graph: Graph, target: Target, optimize: Optimize) -> tuple[Stage, ...] | None:
+def stages_of(
+    op: Op, graph: Graph, target: Target, optimize: Optimize, band: int = 1
+) -> tuple[Stage, ...] | None:
     """The stages that compute an operator row by row; None when it cannot be.
 
     Args:
@@ -88,23 +88,25 @@ def stages_of(op: Op, graph: Graph, target: Target, optimize: Optimize) -> tuple
         graph: Types and constants.
         target: Instruction set and family.
         optimize: What kernels are chosen for.
+        band: Rows that a call computes.
     """
     if op.is_view or len(op.outputs) != 1:
         return None
-    pair = accumulated(op, graph)
+    pair = accumulated(op, graph, band)
     if pair is not None:
         known = replace(graph, types={**graph.types, **{part.y: kind for part, _, kind in pair}})
         first, last = (_stage(part, rows, known, target, optimize) for part, rows, _ in pair)
         return replace(first, op=op, adds=True), replace(last, op=op)
-    rows = _rows(op, graph)
+    rows = _rows(op, graph, band)
     return None if rows is None else (_stage(op, rows, graph, target, optimize),)
 
 
-def _rows(op: Op, graph: Graph) -> list[RowCall] | None:
+def _rows(op: Op, graph: Graph, band: int) -> list[RowCall] | None:
     kind = graph.types[op.y]
     if len(kind.shape) != 4 or kind.shape[HEIGHT] < 2 or len(graph.activations(op)) > INPUTS:
         return None
-    rows = [op.row(graph.types, graph.constants, i) for i in range(kind.shape[HEIGHT])]
+    every = bands(kind.shape[HEIGHT], band)
+    rows = [op.row(graph.types, graph.constants, *each) for each in every]
     known = [row for row in rows if row is not None]
     return known if len(known) == len(rows) else None
 
@@ -114,7 +116,7 @@ _Key = tuple[Op, tuple[int, ...]]
 
 def _key(row: RowCall) -> _Key:
     """What calls of one form have in common."""
-    return row.op, tuple(count for _, count in row.reads.values())
+    return row.op, tuple(count for _, count in (row.writes, *row.reads.values()))
 
 
 def _stage(
@@ -140,6 +142,7 @@ def _stage(
         Call(
             index[_key(row)],
             tuple((x, *row.reads[x]) for x in row.op.inputs if x in row.reads),
+            row.writes,
         )
         for row in rows
     ]

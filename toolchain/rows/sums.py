@@ -18,6 +18,7 @@ from toolchain.ir import (
     RowCall,
     TensorType,
     Types,
+    bands,
     is_map,
 )
 from toolchain.ops.average_pool import AveragePool
@@ -27,7 +28,7 @@ _SOURCES = ("glue_row_sums_s8.c",)
 
 @dataclass(frozen=True, slots=True)
 class RowSums(Op):
-    """Codes of a row [1, 1, W, C] summed per channel, int32 [1, 1, 1, C]; input 1: sums so far."""
+    """Codes of rows [1, H, W, C] summed per channel, int32 [1, 1, 1, C]; input 1: sums so far."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("glue_row_sums_s8", "ops/row_sums.c.j2", _SOURCES),
@@ -99,10 +100,17 @@ class SumsMean(Op):
         raise NotImplementedError
 
 
-def accumulated(op: Op, graph: Graph) -> Sequence[tuple[Op, Sequence[RowCall], TensorType]] | None:
+def accumulated(
+    op: Op, graph: Graph, band: int
+) -> Sequence[tuple[Op, Sequence[RowCall], TensorType]] | None:
     """The operator that adds rows and the one that divides, each with its calls and its output.
 
     None for anything but a mean over a whole map.
+
+    Args:
+        op: The operator.
+        graph: Types and constants.
+        band: Rows that a call adds.
     """
     if not isinstance(op, AveragePool) or not is_map(graph.types[op.x]):
         return None
@@ -114,10 +122,11 @@ def accumulated(op: Op, graph: Graph) -> Sequence[tuple[Op, Sequence[RowCall], T
     sums = TensorType((1, 1, 1, kind.shape[3]), DType.INT32)
     first = RowSums(op.name, (op.x,), (name,))
     adding = replace(first, inputs=(op.x, name))
-    calls = [RowCall(first, {op.x: (0, 1)})]
-    calls += [RowCall(adding, {op.x: (i, 1), name: (0, 1)}) for i in range(1, kind.shape[HEIGHT])]
+    rows = bands(kind.shape[HEIGHT], band)
+    calls = [RowCall(first, {op.x: rows[0]}, (0, 1))]
+    calls += [RowCall(adding, {op.x: more, name: (0, 1)}, (0, 1)) for more in rows[1:]]
     mean = SumsMean(op.name, (name,), (op.y,), op, kind)
     return (
         (first, calls, sums),
-        (mean, [RowCall(mean, {name: (0, 1)})], graph.types[op.y]),
+        (mean, [RowCall(mean, {name: (0, 1)}, (0, 1))], graph.types[op.y]),
     )

@@ -8,6 +8,7 @@ of those before them, which leaves the end of the window free until the next row
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from toolchain.rows.schedule import Row
 
@@ -81,18 +82,20 @@ def window_of(rows: Sequence[Row], delay: int | None = None) -> Window:
             moves[step] = Move(needed - start, last - needed + 1)
         start = needed
 
-    for i, row in enumerate(rows):
-        lowest = min(_needed(rows, lowest, row.born), i)
-        if i - start >= size:
-            move(row.born, lowest, i - 1)
-        spans.append(Span(row.born, start, i))
-        following = rows[i + 1].born if i + 1 < len(rows) else row.last + 1
+    for born, group in groupby(range(len(rows)), lambda i: rows[i].born):
+        i, *others = group
+        end = others[-1] if others else i
+        lowest = min(_needed(rows, lowest, born), i)
+        if end - start >= size:
+            move(born, lowest, i - 1)
+        spans.append(Span(born, start, end))
+        following = rows[end + 1].born if end + 1 < len(rows) else rows[end].last + 1
         if delay is not None:
-            for used in range(start, i):
+            for used in range(start, end):
                 step = rows[used].last + delay
-                if row.born < step < following and rows[used + 1].last >= step:
-                    move(step, used + 1, i)
-                    spans.append(Span(step, start, i))
+                if born < step < following and rows[used + 1].last >= step:
+                    move(step, used + 1, end)
+                    spans.append(Span(step, start, end))
     return Window(size, moves, tuple(spans))
 
 
