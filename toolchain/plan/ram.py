@@ -7,6 +7,7 @@ from enum import StrEnum
 from toolchain.errors import InputRefused
 from toolchain.ir import Graph, Target
 from toolchain.plan.arena import plan_memory
+from toolchain.plan.bands import in_bands, more_instructions
 from toolchain.plan.check import check_plan
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.lifetimes import lifetimes, live_bytes
@@ -18,7 +19,7 @@ class Ram(StrEnum):
     """What the plan of the memory is made for, unless for a number of bytes."""
 
     AUTO = "auto"
-    """Layers one after the other."""
+    """Layers one after the other, and a few in bands of rows where that costs next to nothing."""
     MIN = "min"
     """The smallest arena that is found, with layers row by row."""
 
@@ -56,8 +57,10 @@ def plan_for(graph: Graph, target: Target, wish: Wish | None = None) -> Arranged
     if wish.by_rows:
         return _Search(default.graph, default.choices, target, wish).found(None)
     fits = isinstance(wish.ram, int) and default.plan.arena_bytes <= wish.ram
-    if wish.ram is Ram.AUTO or fits:
+    if fits:
         return default
+    if wish.ram is Ram.AUTO:
+        return in_bands(graph, default, target, wish.optimize, wish.keep_inputs)
     return _Search(default.graph, default.choices, target, wish).found(default)
 
 
@@ -93,23 +96,10 @@ def rows_notes(planned: Arranged, graph: Graph, target: Target, optimize: Optimi
         assert isinstance(choice, RowChoice)
         first, last = op.parts[0].name, op.parts[-1].name
         layers = f"{first} to {last}" if len(op.parts) > 1 else first
-        more, before = _more(op, choice, whole)
+        more, before = more_instructions(op, choice, whole)
         cost = f"; predicted {more / before:+.0%} instructions there" if before else ""
         notes.append(f"{layers}: row by row in {choice.scratch:,} bytes{cost}")
     return notes
-
-
-def _more(op: Streamed, choice: RowChoice, whole: Mapping[str, Choice]) -> tuple[int, int]:
-    """Instructions that rows take more than whole tensors, and those of whole tensors.
-
-    Layers without data count for nothing.
-    """
-    more = total = 0
-    for part in op.parts:
-        rows, before = choice.costs[part.y], whole[part.y].predicted
-        if rows is not None and before is not None:
-            more, total = more + rows - before, total + before
-    return more, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +235,7 @@ class _Search:
     def _cost_of(self, segment: Segment) -> _Cost:
         choices = {**self.choices, segment.op.y: segment.choice}
         live = self._live(replaced(self.graph, [(segment.first, segment.op)]), choices)
-        more = _more(segment.op, segment.choice, self.choices)[0]
+        more = more_instructions(segment.op, segment.choice, self.choices)[0]
         return _Cost(live[segment.first], segment.choice.scratch, max(more, 0))
 
     def _by_rows(self, first: int) -> bool:
