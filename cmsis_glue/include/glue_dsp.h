@@ -179,9 +179,9 @@ extern "C"
     /*
      * One row of outputs of a depthwise 3 x 3 convolution with steps of 1, each channel by itself. Rows [first_row,
      * first_row + rows) of the kernel are in the input; the others, and columns outside, are padding. stream, per channel:
-     * weights (left, middle) of each row as halfwords, (right of row 0, right of row 1), right of row 2; sum to begin with,
-     * multiplier, constant: the short requantisation of glue_depthwise_dsp, everything scaled for it. The output may lie
-     * on the first row of the input. No scratch.
+     * weights of rows 0 and 1 as halfwords, (left, left), (middle, middle), (right, right); (left, middle) of row 2, its
+     * right one, less than 2^16; sum to begin with, multiplier, constant: the short requantisation of glue_depthwise_dsp,
+     * everything scaled for it. The output may lie on the first row of the input. No scratch.
      */
     typedef struct
     {

@@ -28,11 +28,11 @@ static int32_t high(int32_t word)
 /* Weight of a tap. */
 static int32_t weight(const int32_t *stream, int32_t row, int32_t column)
 {
-    if (column < 2)
+    if (row < 2)
     {
-        return column == 0 ? low(stream[row]) : high(stream[row]);
+        return row == 0 ? low(stream[column]) : high(stream[column]);
     }
-    return row == 1 ? high(stream[3]) : low(stream[3 + row / 2]);
+    return column == 1 ? high(stream[3]) : low(stream[3 + column / 2]);
 }
 
 /* Code of a row that is there, zero in a column of padding. */

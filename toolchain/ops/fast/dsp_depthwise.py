@@ -341,7 +341,7 @@ def one_row(site: Site) -> bool:
         and x[3] == y[3]
         and max(window.pads) <= 1
         and 2 <= x[1] <= 3
-        and x[2] >= 3
+        and 3 <= x[2] <= EXTENT
         and forms is not None
         and forms.rectified
         and bool(np.all(forms.codes >= SHORT))
@@ -353,15 +353,15 @@ def _row_pack(site: Site) -> Mapping[str, Array]:
     forms = _forms(site)
     factors = SHORT_SHIFT + 1 - (forms.codes.astype(np.int64) - SHORT)
     weights = site.constants[site.op.inputs[1]][0].astype(np.int64) << factors
-    left, middle, right = (weights[:, i] & 0xFFFF for i in range(3))
+    top, second, third = weights & 0xFFFF
     zero = site.quant(site.op.y).zero_point
     # With one rounding, the last shift does all of it.
     first = np.zeros_like(factors) if rounds_once(site) else 1 << (factors - 2)
     constants = first + (1 << (SHORT_SHIFT - 1)) + zero * (1 << SHORT_SHIFT)
     words = [
-        *(left | middle << 16),
-        right[0] | right[1] << 16,
-        right[2],
+        *(top | second << 16),
+        third[0] | third[1] << 16,
+        third[2],
         folded_bias(site) << factors,
         forms.multipliers.astype(np.int64),
         constants,
