@@ -25,11 +25,14 @@ extern "C"
      * scale is -2^(32 - right shift), the multiplier 2 m - 2^32 of even channels and m of odd ones. The sum of an odd
      * channel has 24 bits, right shifts are in [1, 22].
      */
+    typedef struct glue_tile_dsp glue_tile_dsp;
+
     typedef struct
     {
         const int32_t *stream; /* per 4 channels: 4 sums to begin with, 2 * steps words of weights, 4 multipliers and
                                   scales */
         const int32_t *extra;  /* which pairs */
+        void (*single)(const glue_tile_dsp *); /* glue_conv_dsp_single: an odd last pixel by itself; or NULL */
         int32_t edge;
         glue_shape input;
         glue_shape output;
@@ -48,6 +51,9 @@ extern "C"
 
     arm_cmsis_nn_status
     glue_conv_dsp(const glue_conv_dsp_params *params, const int8_t *input, int8_t *output, void *scratch);
+
+    /* Takes a column as for two pixels. */
+    void glue_conv_dsp_single(const glue_tile_dsp *tile);
 
     /*
      * The same with the general requantisation, and sums of any size: the pairs are taken in chunks. stream, per four

@@ -1,61 +1,11 @@
-#include "glue_pool_words.h"
-
-#include "glue_dsp_intrinsics.h"
-
-/* Cells whose sum fits in a halfword. */
-#define CELLS 256
-
-/* Sums of four channels, two to a word, over the cells of one run. */
-typedef struct
-{
-    uint32_t even;
-    uint32_t odd;
-} pair_sums;
-
-static inline pair_sums sum_run(const int8_t *x, int32_t cells, int32_t step)
-{
-    pair_sums sums = {0, 0};
-    for (int32_t i = 0; i < cells; i++)
-    {
-        const uint32_t word = glue_load_channels(x);
-#if GLUE_DSP
-        sums.even = glue_sxtab16(sums.even, word);
-        sums.odd = glue_sxtab16_odd(sums.odd, word);
-#else
-        const uint32_t shifted = word ^ UINT32_C(0x80808080); /* x + 128, so that the halves cannot borrow */
-        sums.even += shifted & UINT32_C(0x00ff00ff);
-        sums.odd += (shifted >> 8) & UINT32_C(0x00ff00ff);
-#endif
-        x += step;
-    }
-    return sums;
-}
-
-/* A half of the sums of a run. */
-static inline int32_t half_of(uint32_t half, int32_t cells)
-{
-#if GLUE_DSP
-    (void)cells;
-    return (int16_t)(uint16_t)half;
-#else
-    return (int32_t)(half & 0xffffU) - 128 * cells;
-#endif
-}
+#include "glue_word_sums.h"
 
 static void sum_words(const glue_pool_window *window, const int8_t *x, int32_t step, int32_t *sums)
 {
     sums[0] = sums[1] = sums[2] = sums[3] = 0;
     for (int32_t row = 0; row < window->rows; row++)
     {
-        for (int32_t done = 0; done < window->columns; done += CELLS)
-        {
-            const int32_t cells = glue_min(window->columns - done, CELLS);
-            const pair_sums run = sum_run(x + done * step, cells, step);
-            sums[0] += half_of(run.even, cells);
-            sums[1] += half_of(run.odd, cells);
-            sums[2] += half_of(run.even >> 16, cells);
-            sums[3] += half_of(run.odd >> 16, cells);
-        }
+        glue_add_word_sums(x, window->columns, step, sums);
         x += window->row_step;
     }
 }

@@ -1,19 +1,22 @@
 #include "glue_conv_dsp_tile.h"
 #include "glue_dsp.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
+typedef void (*tile_function)(const glue_tile_dsp *tile);
+
 /* The channels after the last whole group of four. */
-static void last_channels(const glue_conv_dsp_params *params, glue_tile_dsp *tile, int8_t *y)
+static void last_channels(const glue_conv_dsp_params *params, tile_function run, glue_tile_dsp *tile, int8_t *y)
 {
     const int32_t channels = params->output.c % 4, y_step = tile->y_step;
     const int32_t *const stream = tile->stream, *const stream_end = tile->stream_end;
-    uint32_t codes[2];
+    uint32_t codes[2] = {0, 0};
     tile->stream = stream_end;
     tile->stream_end = stream_end + 12 + 2 * params->steps;
     tile->y = (int8_t *)(void *)codes;
     tile->y_step = 4;
-    glue_conv_dsp_tile(tile);
+    run(tile);
     for (int32_t i = 0; i < channels; i++)
     {
         y[i + y_step] = (int8_t)(uint8_t)(codes[1] >> 8 * i);
@@ -38,15 +41,17 @@ glue_conv_dsp(const glue_conv_dsp_params *params, const int8_t *input, int8_t *o
     glue_conv_dsp_windows(&windows, params, input);
     while (windows.pixels > 0)
     {
+        const int32_t two = glue_conv_dsp_columns(&windows, scratch) > 1;
+        const tile_function run = two || params->single == NULL ? glue_conv_dsp_tile : params->single;
         tile.y = output;
-        tile.y_step = glue_conv_dsp_columns(&windows, scratch) > 1 ? channels : 0;
+        tile.y_step = two ? channels : 0;
         if (channels >= 4)
         {
-            glue_conv_dsp_tile(&tile);
+            run(&tile);
         }
         if (channels % 4 != 0)
         {
-            last_channels(params, &tile, output + channels / 4 * 4);
+            last_channels(params, run, &tile, output + channels / 4 * 4);
         }
         output += 2 * channels;
     }

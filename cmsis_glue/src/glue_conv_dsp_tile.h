@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 /* The assembly forms copy it to their stack. */
-typedef struct
+struct glue_tile_dsp
 {
     const int32_t *stream;
     int8_t *y;      /* with GLUE_TILE_SUMS: int32_t */
@@ -44,7 +44,7 @@ typedef struct
     int32_t form;
     const int32_t *tail; /* of the fully connected kernel */
     const int32_t *tail_end;
-} glue_tile_dsp;
+};
 
 /* Fills zero, low, high and form. */
 void glue_tile_dsp_clamp(glue_tile_dsp *tile, int32_t zero, const glue_bounds *activation, int32_t rectified);

@@ -1,6 +1,19 @@
 #include "glue_rows.h"
 
-#include "glue_internal.h"
+#include "glue_word_sums.h"
+
+#include <string.h>
+
+static int32_t sum_bytes(const int8_t *x, int32_t cells, int32_t step)
+{
+    int32_t sum = 0;
+    for (int32_t i = 0; i < cells; i++)
+    {
+        sum += *x;
+        x += step;
+    }
+    return sum;
+}
 
 arm_cmsis_nn_status
 glue_row_sums_s8(const int8_t *row, int32_t pixels, int32_t channels, int32_t add, int32_t *sums)
@@ -9,16 +22,19 @@ glue_row_sums_s8(const int8_t *row, int32_t pixels, int32_t channels, int32_t ad
     {
         return ARM_CMSIS_NN_ARG_ERROR;
     }
-    for (int32_t c = 0; c < channels; c++)
+    if (add == 0)
     {
-        int32_t sum = add != 0 ? sums[c] : 0;
-        const int8_t *code = row + c;
-        for (int32_t i = 0; i < pixels; i++)
-        {
-            sum += *code;
-            code += channels;
-        }
-        sums[c] = sum;
+        memset(sums, 0, (size_t)channels * sizeof *sums);
+    }
+    const int32_t words = glue_word_channels(channels);
+    int32_t c = 0;
+    for (; c < words; c += 4)
+    {
+        glue_add_word_sums(row + c, pixels, channels, sums + c);
+    }
+    for (; c < channels; c++)
+    {
+        sums[c] += sum_bytes(row + c, pixels, channels);
     }
     return ARM_CMSIS_NN_SUCCESS;
 }

@@ -30,9 +30,9 @@
 
 /*
  * Entry, finish and store (r1-r3) of the glue_tile_dsp at r0: the loop leaves out steps of the first round, a round has
- * 2^\round of them, which go 2^\bits bytes on in the column.
+ * 2^\round of them, which go 2^\bits bytes on in the column. Without sums there is no form for them.
  */
-.macro jumps rectified, round, step_bytes, bits
+.macro jumps rectified, round, step_bytes, bits, sums=1
     ldrd r1, r2, [r0, #TILE_COLUMN]
     subs r1, r1, r2
     ubfx r1, r1, #\bits, #\round
@@ -49,9 +49,11 @@
     cmp r12, #GLUE_TILE_RECTIFIED
     it eq
     adreq r2, \rectified
+    .if \sums
     cmp r12, #GLUE_TILE_SUMS
     it eq
     adreq r2, .Lsums
+    .endif
     orr r1, r1, #1
     orr r2, r2, #1
     orr r3, r3, #1

@@ -37,6 +37,10 @@ SHAPES = {
     "two images, pointwise": (1, 3, 8, 4, Window((1, 1)), 2),
     "three columns to a word": (4, 5, 1, 4, Window((3, 3), (1, 1), (1, 1, 1, 1))),
     "two pixels, long columns": (3, 2, 24, 4, Window((2, 2), (1, 1), (0, 0, 0, 1))),
+    "row of five": (1, 5, 16, 8, Window((1, 1))),
+    "row of seven, odd pairs": (1, 7, 5, 6, Window((1, 1))),
+    "row of three, one pair": (1, 3, 2, 9, Window((1, 1))),
+    "row of five, 3x3": (3, 5, 3, 5, Window((3, 3), (1, 1), (0, 1, 0, 1))),
 }
 SHORT = {"glue_conv_dsp", "glue_dense_dsp"}
 
@@ -164,6 +168,10 @@ def _every_kind() -> dict[str, tuple[Graph, list[dict[str, Array]]]]:
     for index in range(8):
         every[f"dense {index}"] = _graph(_dense(index, 1, 20 + 9 * index, 9 + index))
         every[f"rows {index}"] = _graph(_dense(index, 2 + index % 2, 20 + 9 * index, 5 + index))
+    for depth in range(1, 21):
+        shape = (1, 3, depth, 1 + depth % 9, Window((1, 1)))
+        bounds = [(None, None), (0.0, None), (-7.0, 5.0)][depth % 3]
+        every[f"row of three, {depth} deep"] = _graph(_conv(depth, shape, bounds))
     graph, samples = every["3x3, one channel"]
     every["extreme"] = _extreme(graph), samples
     graph, samples = every["dense 3"]

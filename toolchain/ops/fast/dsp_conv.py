@@ -25,6 +25,9 @@ from toolchain.ops.fast.narrow import narrow
 _CONV, _DENSE = 4, 8
 """Channels of a group."""
 
+_SINGLE = 15
+"""Pixels of an output row of which the last is worth code of its own, when it is left over."""
+
 _NO_WINDOW = {"kernel": (1, 1), "stride": (1, 1), "pads": (0, 0), "dilation": (1, 1)}
 
 
@@ -88,6 +91,12 @@ def _pairs_in_order(site: Site) -> list[Group]:
     return groups_of(range(prod(site.shape(site.op.y)[:-1])), 2)
 
 
+def _has_single(site: Site) -> bool:
+    """One short row of outputs, an odd number of them, as there are many when rows are streamed."""
+    y = site.shape(site.op.y)
+    return len(y) == 4 and y[:2] == (1, 1) and y[2] in range(3, _SINGLE + 1, 2)
+
+
 def _facts(site: Site, group: int) -> Mapping[str, Any]:
     taps = taps_of(site, group)
     window = getattr(site.op, "window", None)
@@ -108,6 +117,7 @@ def _facts(site: Site, group: int) -> Mapping[str, Any]:
         "edge": _edge(site),
         "clamp": clamp_of(site),
         "rectified": is_rectified(site),
+        "single": _has_single(site),
     }
 
 
@@ -138,6 +148,8 @@ _PIXELS = (
     "glue_conv_dsp_columns.c",
     "glue_conv_dsp_runs.c",
     "glue_conv_dsp_runs.S",
+    "glue_conv_dsp_single.c",
+    "glue_conv_dsp_single.S",
     "glue_conv_dsp_tile.c",
     "glue_conv_dsp_tile.S",
     "glue_conv_dsp_tile_begin.c",
