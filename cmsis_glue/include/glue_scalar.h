@@ -52,6 +52,8 @@ extern "C"
         cmsis_nn_activation activation;
     } glue_scalar_product;
 
+    typedef struct glue_tile_scalar_run glue_tile_scalar_run;
+
     /* A convolution over one sample. Distances of taps and steps in pixels. */
     typedef struct
     {
@@ -65,6 +67,7 @@ extern "C"
         int32_t channels;   /* of the input */
         int32_t zero_point; /* of the input */
         int32_t columns;    /* windows gathered at a time, even; 0: every window is one run of codes inside the image */
+        void (*single)(const glue_tile_scalar_run *run); /* glue_conv_scalar_single: an odd last pixel by itself; or NULL */
     } glue_conv_scalar_layer;
 
     /*
@@ -74,6 +77,7 @@ extern "C"
      */
     arm_cmsis_nn_status
     glue_conv_scalar(const glue_conv_scalar_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);
+    void glue_conv_scalar_single(const glue_tile_scalar_run *run);
 
     /* Fully connected layer on one row of `depth` codes. x and y must not overlap. */
     arm_cmsis_nn_status glue_dense_scalar(const glue_scalar_product *layer, const int8_t *x, int8_t *y);

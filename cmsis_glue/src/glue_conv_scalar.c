@@ -64,8 +64,11 @@ static void gather_window(const glue_conv_scalar_layer *layer, const int8_t *x, 
     }
 }
 
+/* Pairs, or one pixel, over the channels of some streams. */
+typedef void (*tile_function)(const glue_tile_scalar_run *run);
+
 /* Runs one pair, or several that lie behind each other, over all channels. */
-static void run_product(const glue_scalar_product *product, glue_tile_scalar_run *run)
+static void run_product(const glue_scalar_product *product, glue_tile_scalar_run *run, tile_function tile)
 {
     const int32_t words = stream_words(product->depth);
     int8_t *const ya = run->ya;
@@ -74,7 +77,7 @@ static void run_product(const glue_scalar_product *product, glue_tile_scalar_run
     {
         run->stream = product->groups;
         run->end = product->groups + product->group_count * words;
-        glue_tile_scalar(run);
+        tile(run);
     }
     if (product->tail == NULL)
     {
@@ -86,25 +89,25 @@ static void run_product(const glue_scalar_product *product, glue_tile_scalar_run
     {
         run->ya = ya + product->channels - GROUP;
         run->yb = yb + product->channels - GROUP;
-        glue_tile_scalar(run);
+        tile(run);
         return;
     }
     const int8_t *const a = run->a;
     const int8_t *const b = run->b;
     for (int32_t i = 0; i < run->pairs; i++)
     {
-        int8_t codes[2][GROUP];
+        int8_t codes[2][GROUP] = {{0}}; /* one pixel has no second ones, and both outputs at one place */
         glue_tile_scalar_run one = *run;
         one.a = a + i * run->x_step;
         one.b = b + i * run->x_step;
         one.ya = codes[0];
         one.yb = codes[1];
         one.pairs = 1;
-        glue_tile_scalar(&one);
+        tile(&one);
         for (int32_t c = 0; c < product->channels; c++)
         {
-            ya[i * run->y_step + c] = codes[0][c];
             yb[i * run->y_step + c] = codes[1][c];
+            ya[i * run->y_step + c] = codes[0][c];
         }
     }
 }
@@ -125,7 +128,7 @@ static void run_pixels(glue_tile_scalar_run *run, const int8_t *x, int32_t pitch
         run->ya = y + done * run->y_step;
         run->yb = run->ya + product->channels;
         left -= run->pairs;
-        run_product(product, run);
+        run_product(product, run, glue_tile_scalar);
     }
     if (count % 2 != 0)
     {
@@ -134,7 +137,7 @@ static void run_pixels(glue_tile_scalar_run *run, const int8_t *x, int32_t pitch
         run->ya = y + (count - 1) * product->channels;
         run->yb = run->ya;
         run->pairs = 1;
-        run_product(product, run);
+        run_product(product, run, run->single != NULL ? run->single : glue_tile_scalar);
     }
 }
 
@@ -217,6 +220,7 @@ glue_conv_scalar(const glue_conv_scalar_layer *layer, const int8_t *x, int8_t *y
     run.depth = layer->product.depth;
     run.epilogue = layer->product.epilogue;
     run.product = &layer->product;
+    run.single = layer->single;
     if (layer->columns == 0)
     {
         run_in_place(layer, x, y, &run);

@@ -32,29 +32,6 @@ void glue_copy_rows_scalar(const glue_rows *copy)
     }
 }
 
-/* Outputs of one pixel. */
-static void finish(const int32_t *sums, const int32_t *numbers, int8_t *y, const glue_tile_scalar_run *run)
-{
-    if (run->epilogue == GLUE_SCALAR_GENERAL)
-    {
-        glue_general_scalar(sums, numbers, y, run->product);
-    }
-    else if (run->epilogue == GLUE_SCALAR_SIGNED)
-    {
-        for (int32_t c = 0; c < 4; c++)
-        {
-            y[c] = glue_signed_scalar(sums[c], numbers + c * GLUE_SCALAR_NUMBERS);
-        }
-    }
-    else
-    {
-        for (int32_t c = 0; c < 4; c++)
-        {
-            y[c] = glue_rectified_scalar(sums[c], numbers + c * GLUE_SCALAR_NUMBERS);
-        }
-    }
-}
-
 void glue_tile_scalar(const glue_tile_scalar_run *run)
 {
     const int32_t depth = run->depth;
@@ -88,8 +65,8 @@ void glue_tile_scalar(const glue_tile_scalar_run *run)
                 w += 4;
             }
             const int32_t sums[2][4] = {{a0, a1, a2, a3}, {b0, b1, b2, b3}};
-            finish(sums[0], stream + 4 + depth, ya, run);
-            finish(sums[1], stream + 4 + depth, yb, run);
+            glue_finish_tile_scalar(sums[0], stream + 4 + depth, ya, run);
+            glue_finish_tile_scalar(sums[1], stream + 4 + depth, yb, run);
             ya += 4;
             yb += 4;
         }

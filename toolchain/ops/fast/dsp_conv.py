@@ -21,12 +21,10 @@ from toolchain.ops.fast.dsp_stream import (
 )
 from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation, rows_of
 from toolchain.ops.fast.narrow import narrow
+from toolchain.ops.fast.short_rows import odd_pixel
 
 _CONV, _DENSE = 4, 8
 """Channels of a group."""
-
-_SINGLE = 15
-"""Pixels of an output row of which the last is worth code of its own, when it is left over."""
 
 _NO_WINDOW = {"kernel": (1, 1), "stride": (1, 1), "pads": (0, 0), "dilation": (1, 1)}
 
@@ -91,12 +89,6 @@ def _pairs_in_order(site: Site) -> list[Group]:
     return groups_of(range(prod(site.shape(site.op.y)[:-1])), 2)
 
 
-def _has_single(site: Site) -> bool:
-    """One short row of outputs, an odd number of them, as there are many when rows are streamed."""
-    y = site.shape(site.op.y)
-    return len(y) == 4 and y[:2] == (1, 1) and y[2] in range(3, _SINGLE + 1, 2)
-
-
 def _facts(site: Site, group: int) -> Mapping[str, Any]:
     taps = taps_of(site, group)
     window = getattr(site.op, "window", None)
@@ -117,7 +109,7 @@ def _facts(site: Site, group: int) -> Mapping[str, Any]:
         "edge": _edge(site),
         "clamp": clamp_of(site),
         "rectified": is_rectified(site),
-        "single": _has_single(site),
+        "single": odd_pixel(site),
     }
 
 

@@ -12,6 +12,7 @@ from toolchain.ir import Array, Kernel, Site, always
 from toolchain.ops._diagonal import Group, grouped_overlap, groups_of
 from toolchain.ops.fast.epilogue import clamp_of, folded_bias, rows_of
 from toolchain.ops.fast.scalar_epilogue import epilogue_of
+from toolchain.ops.fast.short_rows import odd_pixel
 
 _TILE_CHANNELS = 4
 _DENSE_CHANNELS = 8
@@ -138,7 +139,12 @@ def _geometry(site: Site) -> Mapping[str, Any]:
 
 def tile_facts(site: Site) -> Mapping[str, Any]:
     """The layer's descriptor."""
-    return {**_product(site, _TILE_CHANNELS), **_geometry(site), "columns": _columns(site)}
+    return {
+        **_product(site, _TILE_CHANNELS),
+        **_geometry(site),
+        "columns": _columns(site),
+        "single": odd_pixel(site),
+    }
 
 
 def pair_facts(site: Site) -> Mapping[str, Any]:
@@ -241,7 +247,13 @@ def one_row(site: Site) -> bool:
     return prod(site.shape(site.op.x)[:-1]) == 1
 
 
-_TILE_SOURCES = ("glue_conv_scalar.c", "glue_conv_scalar_tile.c", "glue_conv_scalar_tile.S")
+_TILE_SOURCES = (
+    "glue_conv_scalar.c",
+    "glue_conv_scalar_single.c",
+    "glue_conv_scalar_single.S",
+    "glue_conv_scalar_tile.c",
+    "glue_conv_scalar_tile.S",
+)
 _DENSE_SOURCES = ("glue_dense_scalar.c", "glue_dense_scalar_group.c", "glue_dense_scalar_group.S")
 
 _PAIR_SOURCES = (
