@@ -120,6 +120,14 @@ extern "C"
     glue_depthwise_3x3_scalar(const glue_depthwise_scalar_layer *layer, const int8_t *x, int8_t *y);
 
     /*
+     * The same for one row of outputs of a 3x3 kernel with strides of 1, without dilation, multiplier 1, at most one column
+     * of padding on each side, three rows of input, or two and one of padding, three columns or more, the epilogue
+     * RECTIFIED. y may lie on the first row of x.
+     */
+    arm_cmsis_nn_status
+    glue_depthwise_row_scalar(const glue_depthwise_scalar_layer *layer, const int8_t *x, int8_t *y);
+
+    /*
      * The same for Armv6-M (Cortex-M0, M0+), which has no long multiplication. The streams differ:
      *
      * Convolution, two channels: first values of four sums (bias + offsets, and the same for the second pixel's half),

@@ -12,6 +12,8 @@ from tests.firmware.test_operators import _compare, _instance, _joined, plan_apa
 from tests.ops.host import HostModel, codes_of, simulate
 from toolchain.board import Isa
 from toolchain.ir import Array, Example, Graph, Op, Target
+from toolchain.ops._windows import Window
+from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.plan import Arranged
 from toolchain.select import Choice, select_kernels
 from toolchain.select.costs import Cost
@@ -40,6 +42,20 @@ def clip(rng: np.random.Generator) -> tuple[float | None, float | None]:
     choices = [(None, None), (0.0, None), (0.0, 6.0), (-0.4, 0.7), (0.0, 0.3), (-1.0, None)]
     low, high = choices[rng.integers(len(choices))]
     return low, high
+
+
+def depthwise_row(rng: np.random.Generator) -> Example:
+    """One row of outputs, of which the first or the last row of the kernel may be padding."""
+    top, bottom = ((0, 0), (1, 0), (0, 1))[int(rng.integers(3))]
+    left, right = (int(n) for n in rng.integers(0, 2, 2))
+    size = (3 - top - bottom, int(rng.integers(3, 12)))
+    channels = int(rng.integers(1, 20))
+    window = Window((3, 3), pads=(top, left, bottom, right))
+    return Example(
+        DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, 0.0),
+        {"x": (1, *size, channels)},
+        {"w": normal(rng, 1, 3, 3, channels), "b": normal(rng, channels)},
+    )
 
 
 def instances(

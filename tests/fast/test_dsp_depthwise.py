@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
-from tests.fast.oracle import check_in_emulator, check_on_host, clip, instances, normal
+from tests.fast.oracle import (
+    check_in_emulator,
+    check_on_host,
+    clip,
+    depthwise_row,
+    instances,
+    normal,
+)
 from tests.firmware import test_operators
 from toolchain import resources
 from toolchain.board import Isa
@@ -84,21 +91,7 @@ def _five(rng: np.random.Generator) -> Example:
     return _layer(rng, window, size, int(rng.integers(1, 9)), bounds)
 
 
-def _row(rng: np.random.Generator) -> Example:
-    """One row of outputs, of which the first or the last row of the kernel may be padding."""
-    top, bottom = ((0, 0), (1, 0), (0, 1))[int(rng.integers(3))]
-    left, right = (int(n) for n in rng.integers(0, 2, 2))
-    size = (3 - top - bottom, int(rng.integers(3, 12)))
-    channels = int(rng.integers(1, 20))
-    window = Window((3, 3), pads=(top, left, bottom, right))
-    return Example(
-        DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, 0.0),
-        {"x": (1, *size, channels)},
-        {"w": normal(rng, 1, 3, 3, channels), "b": normal(rng, channels)},
-    )
-
-
-MAKERS = {"common": _common, "five": _five, "row": _row, "any": _any}
+MAKERS = {"common": _common, "five": _five, "row": depthwise_row, "any": _any}
 TAKEN = {
     "row": {"glue_depthwise_row_dsp"},
     "common": set(SMALL),

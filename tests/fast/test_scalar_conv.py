@@ -34,6 +34,21 @@ def _convolution(rng: np.random.Generator) -> Example:
     )
 
 
+def _odd_row(rng: np.random.Generator) -> Example:
+    """One row of outputs, whose last pixel is left over by pairs."""
+    kernel = [(1, 1), (1, 1), (3, 3), (2, 3)][rng.integers(4)]
+    window = Window(kernel, pads=(0, kernel[1] // 2, 0, kernel[1] // 2))
+    width, inputs, outputs = 2 * rng.integers(1, 5) + 1, rng.integers(1, 36), rng.integers(1, 14)
+    return Example(
+        Conv2D("conv", ("x", "w", "b"), ("y",), window, *clip(rng)),
+        {"x": (1, kernel[0], int(width), int(inputs))},
+        {
+            "w": normal(rng, outputs, *kernel, inputs) * 10 ** rng.uniform(-3, 1),
+            "b": normal(rng, outputs) * 10 ** rng.uniform(-2, 1),
+        },
+    )
+
+
 def _dense(rng: np.random.Generator) -> Example:
     depth = int(rng.choice([1, 3, 7, 8, 9, 16, 40, 64, 100, 700]))
     outputs = int(rng.choice([1, 2, 7, 8, 9, 12, 16, 23]))
@@ -48,7 +63,7 @@ def _dense(rng: np.random.Generator) -> Example:
     )
 
 
-MAKERS = {"convolution": _convolution, "dense": _dense}
+MAKERS = {"convolution": _convolution, "odd row": _odd_row, "dense": _dense}
 KERNELS = {
     "M3": {"glue_conv_scalar", "glue_dense_scalar"},
     "M0+": {"glue_conv_baseline", "glue_dense_baseline"},

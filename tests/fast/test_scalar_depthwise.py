@@ -5,7 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fast.oracle import check_in_emulator, check_on_host, clip, leave_fast_kernels, normal
+from tests.fast.oracle import (
+    check_in_emulator,
+    check_on_host,
+    clip,
+    depthwise_row,
+    leave_fast_kernels,
+    normal,
+)
 from toolchain.board import Isa
 from toolchain.ir import Example, Target
 from toolchain.ops._windows import Window
@@ -47,9 +54,9 @@ def _layer(
     )
 
 
-MAKERS = {"3x3": _three_by_three, "any": _any}
+MAKERS = {"3x3": _three_by_three, "row": depthwise_row, "any": _any}
 KERNELS = {
-    "M3": {"glue_depthwise_3x3_scalar", "glue_depthwise_scalar"},
+    "M3": {"glue_depthwise_row_scalar", "glue_depthwise_3x3_scalar", "glue_depthwise_scalar"},
     "M0+": {"glue_depthwise_3x3_baseline", "glue_depthwise_baseline"},
 }
 BOARDS = {"M3": "mps2-an385", "M0+": "raspberry-pi-pico"}
@@ -78,3 +85,5 @@ def test_firmware_equals_its_oracle(what: str, core: str, tmp_path: Path) -> Non
         MAKERS[what], range(60, 110), BOARDS[core], tmp_path / "p", extreme_weights=True
     )
     assert kernels <= KERNELS[core]
+    if (what, core) == ("row", "M3"):
+        assert kernels == {"glue_depthwise_row_scalar"}

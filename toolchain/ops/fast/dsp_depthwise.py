@@ -17,6 +17,7 @@ from toolchain.ops.fast.epilogue import (
     rounds_once,
 )
 from toolchain.ops.fast.narrow import EXTENT, STEP, narrow
+from toolchain.ops.fast.short_rows import first_place, windows_of_3x3
 
 SHORT = 32
 """GLUE_DEPTHWISE_SHORT: added to the shift of channels with the short requantisation."""
@@ -333,19 +334,8 @@ def _kernel(name: str, sources: tuple[str, ...], when: Callable[[Site], bool]) -
 
 def one_row(site: Site) -> bool:
     """One row of outputs, 3x3, stride 1, pads up to 1, before a ReLU and with usual scales."""
-    window, x, y = site.op.window, site.shape(site.op.x), site.shape(site.op.y)
-    forms = forms_of(site)
-    return (
-        (window.kernel, window.stride, window.dilation) == ((3, 3), (1, 1), (1, 1))
-        and (x[0], y[1]) == (1, 1)
-        and x[3] == y[3]
-        and max(window.pads) <= 1
-        and 2 <= x[1] <= 3
-        and 3 <= x[2] <= EXTENT
-        and forms is not None
-        and forms.rectified
-        and bool(np.all(forms.codes >= SHORT))
-    )
+    forms = forms_of(site) if windows_of_3x3(site) else None
+    return forms is not None and forms.rectified and bool(np.all(forms.codes >= SHORT))
 
 
 def _row_pack(site: Site) -> Mapping[str, Array]:
@@ -370,17 +360,12 @@ def _row_pack(site: Site) -> Mapping[str, Array]:
     return {"stream": stream.astype(np.uint32).view(np.int32).reshape(-1)}
 
 
-def _first_place(_site: Site) -> tuple[int, ...]:
-    """Each output is written over a code of its channel that is read already."""
-    return (0,)
-
-
 ROW = Kernel(
     "glue_depthwise_row_dsp",
     "ops/fast/depthwise_row_dsp.c.j2",
     ("glue_depthwise_row_dsp.c", "glue_depthwise_row_dsp.S"),
     one_row,
-    onto=_first_place,
+    onto=first_place,
     isas=frozenset({Isa.DSP}),
     pack=_row_pack,
 )

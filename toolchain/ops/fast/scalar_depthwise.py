@@ -13,7 +13,8 @@ from toolchain.ir.op import no_overlap
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops.fast.epilogue import clamp_of, folded_bias, rows_of
 from toolchain.ops.fast.scalar_conv import one_sample
-from toolchain.ops.fast.scalar_epilogue import GENERAL, epilogue_of
+from toolchain.ops.fast.scalar_epilogue import GENERAL, RECTIFIED, epilogue_of
+from toolchain.ops.fast.short_rows import first_place, windows_of_3x3
 
 _LINE = 60
 """Instructions at the ends of a line, about."""
@@ -111,6 +112,11 @@ _ROLLING_BASELINE = (
 )
 
 
+def one_row(site: Site) -> bool:
+    """One row of outputs, 3x3, stride 1, pads up to 1, before a ReLU and with usual scales."""
+    return windows_of_3x3(site) and epilogue_of(site).name == RECTIFIED
+
+
 def _kernel(name: str, sources: tuple[str, ...], isa: Isa) -> Kernel:
     return Kernel(
         name,
@@ -144,7 +150,18 @@ def _rolling(name: str, sources: tuple[str, ...], isa: Isa) -> Kernel:
     return replace(usual, frugal=(level,))
 
 
+ROW = Kernel(
+    "glue_depthwise_row_scalar",
+    "ops/fast/depthwise_scalar.c.j2",
+    ("glue_depthwise_row_scalar.c", "glue_depthwise_row_scalar.S"),
+    one_row,
+    onto=first_place,
+    isas=frozenset({Isa.SCALAR}),
+    pack=channel_streams,
+    facts=depthwise_facts,
+)
 DEPTHWISE: tuple[Kernel, ...] = (
+    ROW,
     _rolling("glue_depthwise_3x3_scalar", _ROLLING, Isa.SCALAR),
     _rolling("glue_depthwise_3x3_baseline", _ROLLING_BASELINE, Isa.BASELINE),
     _kernel("glue_depthwise_scalar", ("glue_depthwise_scalar.c",), Isa.SCALAR),
