@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from toolchain.board import load_board
 from toolchain.check.compare import Gates, check_labels
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
 from toolchain.check.trace import Difference, first_difference, first_sample
@@ -80,8 +79,7 @@ def _apart(
     timeout_s: float,
 ) -> str:
     """Write the project of the wrong layer alone, run it, and say whether it goes wrong there."""
-    board = load_board(project.manifest.board)
-    (engine, *_) = choose(emulator, board)
+    (engine, *_) = choose(emulator, project.manifest.board)
     elf = Elf(engine.elf(build(project.directory)))
     try:
         folder = write_reproducer(project, graph, found.tensor, codes, elf)

@@ -33,7 +33,7 @@ def build(directory: Path) -> Built:
         RunFailed: It does not compile, does not fit, or breaks a rule of `check_programs`.
     """
     manifest = Project(directory).manifest
-    board = load_board(manifest.board)
+    board = manifest.board
     programs = build_project(directory, board)
     facts = check_programs(programs, board, manifest.firmware)
     return Built(programs, Elf(programs.firmware).sizes, board, facts)
@@ -138,7 +138,7 @@ def run_engines(
     dump_samples: int = 0,
 ) -> list[RunResult]:
     """Build the project and run it on every engine that was asked for."""
-    board, model = load_board(project.manifest.board), project.manifest.firmware
+    board, model = project.manifest.board, project.manifest.firmware
     engines = choose(emulator, board)
     built = build_project(project.directory, board)
     inputs = [port_bytes(graph.inputs, sample) for sample in samples]

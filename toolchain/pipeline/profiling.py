@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from toolchain.board import load_board
 from toolchain.pipeline.emulation import emulate
 from toolchain.pipeline.samples import port_bytes
 from toolchain.project import Project
@@ -33,7 +32,7 @@ def profile(
     other = emulate(against, None, emulator, 1, timeout_s) if against else None
     before = dict(other.layers) if other else {}
     ops = [op for op in graph.ops if not op.is_view]
-    cpu = load_board(project.manifest.board).cpu
+    cpu = project.manifest.board.cpu
     cycles: list[int | None] = [None] * len(ops)
     if cpu == CORE and missing() is None:
         cycles = [int(count) for count in estimate_cycles(one_sample(project))[0]]
@@ -51,7 +50,7 @@ def profile(
 
 def one_sample(project: Project) -> RunRequest:
     """Build a project; the run of its first stored sample."""
-    board, model = load_board(project.manifest.board), project.manifest.firmware
+    board, model = project.manifest.board, project.manifest.firmware
     sample = port_bytes(project.graph().inputs, project.samples()[0])
     return RunRequest(build(project.directory, board).emulation, board, model, [sample])
 

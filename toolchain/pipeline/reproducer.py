@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from toolchain.board import load_board
 from toolchain.emit import ModelCode, write_code, write_firmware, write_model, write_renode
 from toolchain.errors import InternalError
 from toolchain.ir import Array, Family, Graph, Op, Rounding, Site, Target
@@ -54,7 +53,7 @@ def write_reproducer(
     layers = [other for other in graph.ops if not other.is_view]
     index = next(i for i, other in enumerate(layers) if other is op)
     manifest, values = project.manifest, simulate(graph, dict(codes))
-    board = load_board(manifest.board)
+    board = manifest.board
     target = Target(board.isa, Family(manifest.library))
     single = _single(graph, op, values)
     choices = {op.y: _same_kernel(single, op, target, manifest.layers[index].kernel)}

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from toolchain.board import Board
 from toolchain.emit import FirmwareModel
 
 
@@ -72,7 +73,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str
     source: str
     model_sha256: str
-    board: str
+    board: Board
+    """Its facts as they were at conversion: a board file need not be there later."""
     library: str
     calibration: str
     calibration_samples: int

@@ -110,7 +110,7 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
         prefix=code.prefix,
         source=source.model,
         model_sha256=source.sha256,
-        board=source.board.name,
+        board=source.board,
         library=source.library,
         calibration=source.calibration,
         calibration_samples=source.samples,

@@ -41,7 +41,7 @@ def convert_record(project: Path, manifest: Manifest) -> Record:
     return {
         "project": str(project),
         "model": manifest.source,
-        "board": manifest.board,
+        "board": manifest.board.name,
         "arena_bytes": manifest.arena_bytes,
         "arena_lower_bound": manifest.arena_lower_bound,
         "arena_optimal": manifest.arena_optimal,

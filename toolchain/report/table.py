@@ -97,7 +97,7 @@ def convert_table(manifest: Manifest) -> RenderableType:
     ]
     return Group(
         table(
-            f"{manifest.source} for {manifest.board}",
+            f"{manifest.source} for {manifest.board.name}",
             ("layer", "operator", "kernel", "shape", "MACs", "weights", "predicted"),
             (
                 (
