@@ -28,7 +28,8 @@ typedef void (*executed_t)(unsigned int processor, void *data);
 typedef void (*ended_t)(plugin_id_t id, void *data);
 
 extern void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id_t id, translated_t call);
-extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, executed_t call, int flags, void *data);
+extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, executed_t call,
+                                                 unsigned int flags, void *data);
 extern void qemu_plugin_register_atexit_cb(plugin_id_t id, ended_t call, void *data);
 extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *block);
@@ -36,7 +37,8 @@ extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *block);
 #define EXPORT __attribute__((visibility("default")))
 
 extern int qemu_plugin_version;
-EXPORT int qemu_plugin_install(plugin_id_t id, const void *info, int argc, char **argv);
+struct qemu_info_t;
+EXPORT int qemu_plugin_install(plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv);
 
 EXPORT int qemu_plugin_version = PLUGIN_API;
 
@@ -104,7 +106,7 @@ static void on_end(plugin_id_t id, void *data)
     fclose(file);
 }
 
-EXPORT int qemu_plugin_install(plugin_id_t id, const void *info, int argc, char **argv)
+EXPORT int qemu_plugin_install(plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv)
 {
     (void)info;
     for (int i = 0; i < argc; i++)

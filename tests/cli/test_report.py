@@ -101,8 +101,9 @@ def made(nbytes, over=(), scratch=0, library="fast"):
     blocks = tuple(Buffer(b.name, b.nbytes, b.first, b.last, b.tensors, b.over) for b in buffers)
     steps = zip(("first", "second", "third"), live_bytes(blocks, 3, 1), strict=True)
     return Manifest(
-        tool="", prefix="m", source="m", model_sha256="", board=load_board("nucleo-f446re"), library=library, calibration="",
-        calibration_samples=0, arena_bytes=999, arena_lower_bound=999, arena_optimal=True,
+        tool="", prefix="m", source="m", model_sha256="", board=load_board("nucleo-f446re"),
+        library=library, calibration="", calibration_samples=0,
+        arena_bytes=999, arena_lower_bound=999, arena_optimal=True,
         peak_layer="", weights_bytes=0, stack_bytes=0, macs=0, layers=(), buffers=tuple(buffers),
         steps=tuple(StepFacts(name=name, nbytes=n) for name, n in steps),
         firmware=FirmwareModel("m", (Port("x", "x", nbytes[0]),), (), (), 999, ()),

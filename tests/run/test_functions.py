@@ -81,3 +81,42 @@ def test_plugin_compiles_without_a_warning(compiler, interface, tmp_path):
     words += ["-o", tmp_path / "x.so", block_plugin.SOURCE]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+_INTERFACE = """
+#include <stddef.h>
+#include <stdint.h>
+struct qemu_info_t;
+struct qemu_plugin_tb;
+enum flags { NO_REGISTERS, READS_REGISTERS, WRITES_REGISTERS };
+extern int qemu_plugin_version;
+int qemu_plugin_install(uint64_t, const struct qemu_info_t *, int, char **);
+void qemu_plugin_register_vcpu_tb_trans_cb(
+    uint64_t, void (*)(uint64_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_exec_cb(
+    struct qemu_plugin_tb *, void (*)(unsigned, void *), enum flags, void *);
+void qemu_plugin_register_atexit_cb(uint64_t, void (*)(uint64_t, void *), void *);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
+"""
+"""The types of what the plugin calls: in QEMU 7.2 (interface 1) as in 10.2 (2 to 5)."""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("interface", [1, 2])
+def test_plugin_has_the_types_of_the_interface(compiler, interface, tmp_path):
+    """A declaration that contradicts another does not compile."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    header = tmp_path / "interface.h"
+
+    def compiles(text):
+        header.write_text(text)
+        words = [compiler, *block_plugin._OPTIONS, f"-DPLUGIN_API={interface}"]
+        words += ["-include", header, "-o", tmp_path / "x.so", block_plugin.SOURCE]
+        return subprocess.run(words, capture_output=True, text=True).returncode == 0
+
+    assert compiles(_INTERFACE)
+    for old, new in (("enum flags, ", ""), ("size_t q", "int q"), ("const struct qemu_p", "int q")):
+        assert old in _INTERFACE
+        assert not compiles(_INTERFACE.replace(old, new))

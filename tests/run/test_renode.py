@@ -125,6 +125,34 @@ def test_oldest_executable(tmp_path, monkeypatch, version, reason):
     assert found is None if reason is None else found.endswith(reason)
 
 
+@pytest.mark.parametrize(("version", "good"), [("1.15.3.1", False), ("1.16.1.4711", True)])
+def test_oldest_renode_of_pyrenode3(tmp_path, monkeypatch, version, good):
+    pytest.importorskip("unicorn")
+    shutil.copytree(Path(__file__).parent / "standin", tmp_path / "altered")
+    path = tmp_path / "altered" / "pyrenode3" / "wrappers.py"
+    assert path.read_text().count("1.16.1.4711") == 1
+    path.write_text(path.read_text().replace("1.16.1.4711", version))
+    monkeypatch.syspath_prepend(str(tmp_path / "altered"))
+    monkeypatch.setattr(renode, "executable", lambda: None)
+    renode._pyrenode3_trouble.cache_clear()
+    reason = renode.Renode().missing("cortex-m4")
+    renode._pyrenode3_trouble.cache_clear()
+    if good:
+        assert reason is None
+    else:
+        assert reason.startswith(
+            "pyrenode3 cannot load Renode (Renode is version 1.15.3, older than 1.16.1): pip"
+        )
+
+
+def test_pyrenode3_that_loads_serves_beside_an_old_executable(standin, tmp_path, monkeypatch):
+    program = tmp_path / "renode"
+    program.write_text("#!/bin/sh\necho Renode v1.15.3.1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(renode, "executable", lambda: str(program))
+    assert standin.missing("cortex-m4") is None
+
+
 @pytest.mark.skipif(shutil.which("renode") is None, reason="renode is not installed")
 @pytest.mark.emulator
 def test_real_renode(built):

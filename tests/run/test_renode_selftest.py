@@ -61,6 +61,7 @@ def test_standin_meets_every_assumption(doctor, monkeypatch):
         ("return self.executed - self.block", "return self.executed", {2}),
         ("self.bus.UnexpectedWrites += 1", "pass", {6}),
         ("if self.IsHalted:\n                core.emu_stop()", "pass", {3}),
+        ('_Assembly("Renode", "1.16.1.4711")', '_Assembly("Renode.Core", "1.16.1.4711")', {11}),
         ("kind = re.search(", 'assert "m55" not in text\n        kind = re.search(', {9}),
     ],
 )

@@ -6,7 +6,6 @@ What is taken from its sources and was not observed is listed in `toolchain.run.
 import functools
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 from toolchain.run.renode_job import Job, job_of
 from toolchain.run.renode_result import FINAL, read_events, result
+from toolchain.run.renode_session import OLDEST_NAME, old_version
 
 _START_UP_S = 60.0
 """Wall time granted for loading .NET and Renode, beyond the time-out of the run."""
@@ -31,8 +31,6 @@ _POLL_S = 0.05
 _GRACE_S = 2.0
 OPTIONS = ("--console", "--disable-gui", "--plain", "--hide-log", "--config")
 """Of the executable; the path of a configuration file and the script follow."""
-OLDEST = (1, 16, 1)
-"""The first version with Cortex-M55 and MVE."""
 INSTALL = (
     "pip install 'pyrenode3 @ git+https://github.com/antmicro/pyrenode3.git', "
     "then set PYRENODE_PKG to the archive of a portable Renode, or PYRENODE_BUILD_DIR to one that "
@@ -48,13 +46,16 @@ class Renode:
 
     def missing(self, cpu: str) -> str | None:  # noqa: ARG002 - every core is modelled
         """Why Renode cannot be used; None when it can."""
+        installed = importlib.util.find_spec("pyrenode3") is not None
+        reason = _pyrenode3_trouble() if installed else None
+        if installed and reason is None:
+            return None
         program = executable()
         if program is not None:
             return _too_old(program)
-        if importlib.util.find_spec("pyrenode3") is None:
+        if not installed:
             return f"neither pyrenode3 nor renode is installed: {INSTALL}"
-        reason = _pyrenode3_trouble()
-        return None if reason is None else f"pyrenode3 cannot load Renode ({reason}): {INSTALL}"
+        return f"pyrenode3 cannot load Renode ({reason}): {INSTALL}"
 
     def elf(self, build: BuildResult) -> Path:
         """The harness that is linked to the board's own addresses."""
@@ -99,18 +100,15 @@ def _pyrenode3_trouble() -> str | None:
 
 @functools.cache
 def _too_old(program: str) -> str | None:
-    """Why an executable cannot be used; one that does not tell its version may be tried."""
+    """Why an executable cannot be used."""
     try:
         done = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=_START_UP_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"(\d+)\.(\d+)\.(\d+)", done.stdout)
-    if found is None or tuple(map(int, found.groups())) >= OLDEST:
-        return None
-    oldest = ".".join(map(str, OLDEST))
-    return f"{program} is version {found[0]}: install Renode {oldest} or later"
+    found = old_version(done.stdout)
+    return f"{program} is version {found}: install Renode {OLDEST_NAME} or later" if found else None
 
 
 def run_module(

@@ -6,6 +6,7 @@ process of its own, as `toolchain.run.renode_session`: `python -m` this module F
 "NUMBER what was seen instead", with nothing behind the number where the assumption holds.
 """
 
+import re
 import struct
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 
 from toolchain.board import load_board
 from toolchain.emit.renode import CPU_TYPES, platform
-from toolchain.run.renode_session import load
+from toolchain.run.renode_session import load, loaded_version
 
 _CODE = 0x40
 _LOOP_ENDS, _STORED, _ENDS = 0x48, 0x4E, 0x52
@@ -115,6 +116,11 @@ def _cores(_probe: Probe, folder: Path) -> str:
     return "; ".join(wrong)
 
 
+def _version(_probe: Probe, _folder: Path) -> str:
+    found = loaded_version()
+    return "" if re.match(r"\d+\.\d+\.\d+", found) else f"its version is {found!r}"
+
+
 def _executable(_probe: Probe, folder: Path) -> str:
     """A script with a hook, run by the program."""
     from toolchain.run.renode import OPTIONS, executable
@@ -176,6 +182,11 @@ ASSUMPTIONS = (
         "the executable: hooks as triple-quoted strings that know `cpu` and `machine`, $ORIGIN, "
         "an open standard input keeps it alive (checked where `renode` is installed)",
         _executable,
+    ),
+    Assumption(
+        11,
+        "an assembly called Renode is among the loaded ones, with the version of the release",
+        _version,
     ),
 )
 

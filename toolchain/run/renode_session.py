@@ -16,7 +16,9 @@ out<sample>_<port>.bin, dump<sample>_<part>_<layer>.bin and `events`, one line e
     X text                              trouble with the engine
 """
 
+import contextlib
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -28,6 +30,9 @@ import msgspec
 from toolchain.run.elf import Elf
 from toolchain.run.renode_job import Job, Port
 
+OLDEST = (1, 16, 1)
+"""The first version of Renode with Cortex-M55 and MVE."""
+OLDEST_NAME = ".".join(map(str, OLDEST))
 _SP = 13
 _SLICE_US = 50_000
 """Emulated time between two looks at the clock on the wall."""
@@ -42,7 +47,32 @@ def load() -> str | None:
     except (Exception, SystemExit) as error:
         text = " ".join(str(error).split())
         return f"{type(error).__name__}: {text[:200]}"
-    return None
+    version = ""
+    with contextlib.suppress(Exception):  # assumption 11 tells
+        version = old_version(loaded_version())
+    return f"Renode is version {version}, older than {OLDEST_NAME}" if version else None
+
+
+def loaded_version() -> str:
+    """What the loaded Renode calls its version; "" when it does not tell.
+
+    EmulationManager.VersionString asks the entry assembly; a .NET that Python hosts has none.
+    """
+    from System import AppDomain
+
+    for assembly in AppDomain.CurrentDomain.GetAssemblies():
+        name = assembly.GetName()
+        if name.Name == "Renode":
+            return str(name.Version)
+    return ""
+
+
+def old_version(text: str) -> str:
+    """The version in a text if it is older than OLDEST; "" when it will do, or is not told."""
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", text)
+    if found is None or tuple(map(int, found.groups())) >= OLDEST:
+        return ""
+    return found[0]
 
 
 class Session:

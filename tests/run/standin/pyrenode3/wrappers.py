@@ -170,6 +170,21 @@ class _MonitorTimeExtensions:
         pass
 
 
+class _Assembly:
+    def __init__(self, name, version):
+        self.Name, self.Version = name, version
+
+    def GetName(self):  # noqa: N802
+        return self
+
+
+class _AppDomain:
+    class CurrentDomain:
+        @staticmethod
+        def GetAssemblies():  # noqa: N802
+            return [_Assembly("Infrastructure", "1.0.0.0"), _Assembly("Renode", "1.16.1.4711")]
+
+
 class _File:
     @staticmethod
     def ReadAllBytes(path):  # noqa: N802
@@ -181,5 +196,5 @@ for _name in ("Antmicro", "Antmicro.Renode", "Antmicro.Renode.Peripherals"):
 _module("Antmicro.Renode.Peripherals.CPU", CpuAddressHook=CpuAddressHook)
 _module("Antmicro.Renode.Time", TimeInterval=_TimeInterval)
 _module("Antmicro.Renode.UserInterface", MonitorTimeExtensions=_MonitorTimeExtensions)
-_module("System", UInt32=int, UInt64=int)
+_module("System", UInt32=int, UInt64=int, AppDomain=_AppDomain)
 _module("System.IO", File=_File)
