@@ -68,6 +68,9 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         origin: First address.
         bytes: Size, in bytes.
         reserved: Bytes at the start that belong to a boot loader.
+        external: It is outside the part, or needs the application's set-up for another reason: used
+            only where it is named.
+        speed_rank: Place in the order of access times, 0 the fastest; what is alike shares one.
     """
 
     name: str
@@ -75,6 +78,13 @@ class Memory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     origin: int
     bytes: int
     reserved: int = 0
+    external: bool = False
+    speed_rank: int = 0
+
+    @property
+    def free(self) -> int:
+        """Bytes behind what is reserved."""
+        return self.bytes - self.reserved
 
     @property
     def end(self) -> int:
@@ -175,17 +185,26 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def flash(self) -> Memory:
-        """The largest flash, without what a boot loader occupies: code and weights go there."""
+        """The largest flash inside, without what a boot loader occupies: for code and weights."""
         return self._largest("flash")
 
     @property
     def ram(self) -> Memory:
-        """The largest contiguous RAM: arena, stack and data go there."""
+        """The largest contiguous RAM inside: arena, stack and data go there."""
         return self._largest("ram")
 
     def _largest(self, kind: str) -> Memory:
-        best = max((m for m in self.memory if m.kind == kind), key=lambda m: m.bytes - m.reserved)
-        return Memory(best.name, best.kind, best.origin + best.reserved, best.bytes - best.reserved)
+        inside = (m for m in self.memory if m.kind == kind and not m.external)
+        return _usable(max(inside, key=lambda m: m.free))
+
+    def usable(self, name: str) -> Memory:
+        """A memory of the board by its name, without what is reserved in it."""
+        return next(_usable(m) for m in self.memory if m.name == name)
+
+
+def _usable(memory: Memory) -> Memory:
+    origin = memory.origin + memory.reserved
+    return msgspec.structs.replace(memory, origin=origin, bytes=memory.free, reserved=0)
 
 
 def list_boards() -> tuple[str, ...]:
@@ -249,8 +268,8 @@ def _problem(board: Board) -> str:
     if board.isa is Isa.MVE and board.fpu is None:
         return f'{board.cpu} needs fpu = "auto" - at `$.fpu`'
     for kind in ("flash", "ram"):
-        if all(m.kind != kind for m in board.memory):
-            return f"Expected a region of kind {kind} - at `$.memory`"
+        if all(m.kind != kind or m.external for m in board.memory):
+            return f"Expected a region of kind {kind} that is not external - at `$.memory`"
     return _memory_problem(board.memory)
 
 
@@ -265,8 +284,10 @@ def _memory_problem(memory: tuple[Memory, ...]) -> str:
             return f"Expected a positive multiple of {_GRAIN} within 4 GiB - {where}.bytes`"
         if not 0 <= region.reserved < region.bytes:
             return f"Expected less than the region's bytes - {where}.reserved`"
+        if region.speed_rank < 0:
+            return f"Expected 0 or more - {where}.speed_rank`"
     for one, two in itertools.combinations(memory, 2):
-        if one.name == two.name:
+        if one.name.lower() == two.name.lower():
             return f"two regions are called {one.name} - at `$.memory`"
         if one.origin < two.end and two.origin < one.end:
             return f"regions {one.name} and {two.name} overlap - at `$.memory`"

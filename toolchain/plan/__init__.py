@@ -1,23 +1,30 @@
 """The order of the operators, and where every tensor lies in the arena."""
 
-from toolchain.plan.arena import Plan, plan_memory
+from toolchain.plan.arena import Part, Plan, plan_memory
 from toolchain.plan.check import check_plan
+from toolchain.plan.divide import divide_plan
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.fit import require_fit
 from toolchain.plan.lifetimes import Buffer, lifetimes
+from toolchain.plan.memories import Memories, Room, memories_of
 from toolchain.plan.ram import Ram, Wish, check_planned, plan_for, rows_notes
 from toolchain.plan.schedule import schedule
 
 __all__ = [
     "Arranged",
     "Buffer",
+    "Memories",
+    "Part",
     "Plan",
     "Ram",
+    "Room",
     "Wish",
     "arrange",
     "check_plan",
     "check_planned",
+    "divide_plan",
     "lifetimes",
+    "memories_of",
     "plan_for",
     "plan_memory",
     "require_fit",

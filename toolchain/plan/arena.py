@@ -24,6 +24,26 @@ NODES = 5000
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the arena in a memory of its own.
+
+    Args:
+        memory: Name of the memory.
+        start: Offset in the arena at which it begins; the parts follow one another.
+        nbytes: Its bytes.
+    """
+
+    memory: str
+    start: int
+    nbytes: int
+
+    @property
+    def end(self) -> int:
+        """Offset behind it."""
+        return self.start + self.nbytes
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The arena of a graph.
 
@@ -41,6 +61,7 @@ class Plan:
         buffers: The blocks of the arena, by first step.
         input_survives: For every input, whether its bytes are intact after a run.
         constants: For every tensor that is a view of a constant, that constant.
+        parts: Where the arena is, if not whole in the board's RAM. A buffer lies in one part.
     """
 
     offsets: Mapping[str, int]
@@ -53,6 +74,7 @@ class Plan:
     buffers: tuple[Buffer, ...]
     input_survives: Mapping[str, bool]
     constants: Mapping[str, str]
+    parts: tuple[Part, ...] = ()
 
 
 def plan_memory(
@@ -69,19 +91,19 @@ def plan_memory(
     buffers = lifetimes(graph, choices, keep_inputs)
     live = live_bytes(buffers, max(len(graph.ops), 1), alignment)
     bound = max(live)
-    best = _placed(buffers, alignment, bound, exact=False)
+    best = placed_buffers(buffers, alignment, bound, exact=False)
     apart: tuple[str, ...] = ()
     ties = sorted((b for b in buffers if b.onto), key=lambda b: (-b.nbytes, b.first))
     for name in [b.name for b in ties[: TIES // max(len(buffers), 1)]]:
         # An output at the very place of an input ties both to one offset, which others may want.
         if best.end > bound:
             tried = lifetimes(graph, choices, keep_inputs, (*apart, name))
-            freer = _placed(tried, alignment, bound, exact=False)
+            freer = placed_buffers(tried, alignment, bound, exact=False)
             if freer.end < best.end:
                 best, apart = freer, (*apart, name)
     if best.end > bound:
         tried = lifetimes(graph, choices, keep_inputs, apart)
-        best = min(best, _placed(tried, alignment, bound), key=lambda p: (p.end, not p.proved))
+        best = min(best, placed_buffers(tried, alignment, bound), key=lambda p: (p.end, not p.proved))
     placed = best.buffers
     roots = view_roots(graph)
     return Plan(
@@ -93,7 +115,7 @@ def plan_memory(
         peak_step=graph.ops[live.index(bound)].name if graph.ops else "",
         step_bytes=tuple(live),
         buffers=placed,
-        input_survives={x: _survives(x, placed) for x in graph.inputs},
+        input_survives={x: survives(x, placed) for x in graph.inputs},
         constants={
             y: roots[y] for op in graph.ops for y in op.outputs if roots[y] in graph.constants
         },
@@ -145,7 +167,7 @@ def blocks_of(buffers: Sequence[Buffer], alignment: int) -> Blocks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placement:
+class Placement:
     """Buffers with their offsets, where they end, and whether no others can end lower."""
 
     buffers: tuple[Buffer, ...]
@@ -153,14 +175,22 @@ class _Placement:
     proved: bool
 
 
-def _placed(
+def placed_buffers(
     buffers: Sequence[Buffer], alignment: int, bound: int, *, exact: bool = True
-) -> _Placement:
+) -> Placement:
+    """Place buffers in an arena that is as small as the searches find.
+
+    Args:
+        buffers: By first step; those that lie onto or over others come with these.
+        alignment: Alignment of every buffer, bytes.
+        bound: Bytes below which there is no placement.
+        exact: Search for something smaller until that is proved, or the limit is reached.
+    """
     blocks = blocks_of(buffers, alignment)
     offsets, proved = _place(blocks, bound, exact=exact)
     numbers = block_numbers(buffers)
     placed = tuple(replace(b, offset=offsets[i]) for b, i in zip(buffers, numbers, strict=True))
-    return _Placement(placed, top(blocks, offsets), proved)
+    return Placement(placed, top(blocks, offsets), proved)
 
 
 def _is_exhaustive(buffers: Sequence[Buffer], alignment: int) -> bool:
@@ -197,7 +227,7 @@ def _place(blocks: Blocks, bound: int, *, exact: bool) -> tuple[tuple[int, ...],
     return best, proved
 
 
-def _survives(name: str, buffers: tuple[Buffer, ...]) -> bool:
+def survives(name: str, buffers: tuple[Buffer, ...]) -> bool:
     """Whether nothing is written over an input."""
     (own,) = (b for b in buffers if b.name == name and not b.is_scratch)
     return all(

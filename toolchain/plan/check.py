@@ -4,7 +4,7 @@ Shares nothing with the planner but the graph and the plan. Each byte remembers 
 was stored there last; every read must find all bytes of the value it wants.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -12,12 +12,19 @@ import numpy as np
 from toolchain.errors import InternalError
 from toolchain.ir import Graph, Op
 from toolchain.plan.arena import Plan
+from toolchain.plan.memories import Room
 from toolchain.select import Choice
 
 _NOTHING = 0
 
 
-def check_plan(graph: Graph, choices: Mapping[str, Choice], plan: Plan, alignment: int) -> None:
+def check_plan(
+    graph: Graph,
+    choices: Mapping[str, Choice],
+    plan: Plan,
+    alignment: int,
+    rooms: Sequence[Room] = (),
+) -> None:
     """Return when the program runs correctly in the planned arena.
 
     1. Every offset is aligned and its bytes are inside the arena.
@@ -28,18 +35,22 @@ def check_plan(graph: Graph, choices: Mapping[str, Choice], plan: Plan, alignmen
     4. A view lies where the tensor it shows lies.
     5. Every operator finds its inputs intact, and the caller finds the outputs intact, and the
        inputs that the plan promises.
+    6. The parts of the arena, if there are any, follow one another and are all of it; each is in
+       another room and no larger than that, and no tensor and no scratch memory lies in two.
 
     Args:
         graph: Operators in the order they run.
         choices: Kernel of every operator that computes, by its first output.
         plan: The plan.
         alignment: Alignment of every buffer, bytes.
+        rooms: What the arena may take of which memory; empty: nothing is said.
 
     Raises:
         InternalError: The plan is wrong; names the operator and the tensor.
     """
     if plan.arena_bytes % alignment:
         raise _wrong("", f"arena of {plan.arena_bytes} bytes is no multiple of {alignment}")
+    _check_parts(plan, alignment, rooms)
     replay = _Replay(graph, plan, alignment)
     replay.fill_inputs()
     for op in graph.ops:
@@ -48,6 +59,22 @@ def check_plan(graph: Graph, choices: Mapping[str, Choice], plan: Plan, alignmen
         else:
             replay.run(op, choices.get(op.y))
     replay.finish()
+
+
+def _check_parts(plan: Plan, alignment: int, rooms: Sequence[Room]) -> None:
+    """The sixth rule, but for what lies in the parts."""
+    end, free = 0, {room.memory: room.nbytes for room in rooms}
+    for part in plan.parts:
+        if part.start != end or part.nbytes % alignment:
+            raise _wrong(part.memory, f"the part of the arena begins at {part.start}, not at {end}")
+        end = part.end
+        room = free.pop(part.memory, -1) if rooms else part.nbytes
+        if part.nbytes > room:
+            raise _wrong(part.memory, f"{part.nbytes} bytes of the arena, of {max(room, 0)} there")
+    if plan.parts and end != plan.arena_bytes:
+        raise _wrong("", f"the parts end at {end}, the arena at {plan.arena_bytes}")
+    if rooms and not plan.parts and plan.arena_bytes:
+        raise _wrong("", "the arena is in none of the memories")
 
 
 def _wrong(where: str, reason: str) -> InternalError:
@@ -123,6 +150,8 @@ class _Replay:
             raise _wrong(
                 where, f"{name!r} at {start}..{stop} is outside {self.plan.arena_bytes} bytes"
             )
+        if any(start < part.end < stop for part in self.plan.parts):
+            raise _wrong(where, f"{name!r} at {start}..{stop} lies in two parts of the arena")
         return slice(start, stop)
 
     def write(self, name: str | None, span: slice, writer: str) -> None:

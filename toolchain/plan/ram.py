@@ -1,6 +1,6 @@
 """Which layers run row by row: the smallest arena, or the fastest plan that fits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -11,6 +11,7 @@ from toolchain.plan.bands import in_bands, more_instructions
 from toolchain.plan.check import check_plan
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.lifetimes import lifetimes, live_bytes
+from toolchain.plan.memories import Room
 from toolchain.rows import RowChoice, Segment, Segments, Streamed, check_rows, replaced
 from toolchain.select import Choice, Optimize, select_kernels
 
@@ -64,14 +65,19 @@ def plan_for(graph: Graph, target: Target, wish: Wish | None = None) -> Arranged
     return _Search(default.graph, default.choices, target, wish).found(default)
 
 
-def check_planned(planned: Arranged, target: Target) -> None:
+def check_planned(planned: Arranged, target: Target, rooms: Sequence[Room] = ()) -> None:
     """Check the plan, and every segment by executing it in the planned arena.
+
+    Args:
+        planned: The plan.
+        target: Instruction set and family.
+        rooms: What the arena may take of which memory; empty: nothing is said.
 
     Raises:
         InternalError: Something is wrong; names the operator.
     """
     graph, plan = planned.graph, planned.plan
-    check_plan(graph, planned.choices, plan, target.alignment)
+    check_plan(graph, planned.choices, plan, target.alignment, rooms)
     for op in graph.ops:
         choice = planned.choices.get(op.y)
         if isinstance(op, Streamed) and isinstance(choice, RowChoice):

@@ -1,0 +1,123 @@
+"""In which memories of a board arena and weights go, as the user says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolchain.board import Board, Memory
+from toolchain.errors import InputRefused
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Bytes of a memory that something may take.
+
+    Args:
+        memory: Name of the memory.
+        nbytes: How many, at most.
+    """
+
+    memory: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """Where things go.
+
+    Args:
+        arena: Rooms for the parts of the arena, the preferred one first; empty: the board's RAM.
+        weights: Flash of the weights; "": the board's flash.
+        hot: RAM for a copy of the weights that are read most.
+        hot_is_rest: The copy takes what the arena leaves of its memory.
+    """
+
+    arena: tuple[Room, ...] = ()
+    weights: str = ""
+    hot: Room | None = None
+    hot_is_rest: bool = False
+
+    def left_for_hot(self, used: int) -> Room | None:
+        """The room of the copied weights when the arena takes so many bytes of their memory."""
+        if self.hot is None or not self.hot_is_rest:
+            return self.hot
+        return Room(self.hot.memory, max(self.hot.nbytes - used, 0))
+
+
+def memories_of(
+    board: Board, arena_in: str, weights_in: str, hot_weights: str, stack_bytes: int
+) -> Memories:
+    """Read what the user says of the memories of a board.
+
+    Args:
+        board: The board.
+        arena_in: NAME[:BYTES] separated by commas, the preferred memory first; "auto" takes all RAM
+            inside the part, the fastest first; "" the board's RAM.
+        weights_in: Name of a flash; "" the board's flash.
+        hot_weights: NAME[:BYTES] of a RAM, or "" for none.
+        stack_bytes: Stack, in the board's RAM.
+
+    Raises:
+        InputRefused: No such memory, or it is smaller than that.
+    """
+    reader = _Reader(board, stack_bytes)
+    hot = reader.room("--hot-weights", hot_weights) if hot_weights else None
+    hot_is_rest = hot is not None and ":" not in hot_weights
+    reserved = {} if hot is None or hot_is_rest else {hot.memory: hot.nbytes}
+    texts = arena_in.split(",") if arena_in else []
+    if arena_in == AUTO:
+        texts = [memory.name for memory in reader.inside()]
+    rooms = tuple(reader.room("--arena-in", text, reserved) for text in texts)
+    names = [room.memory for room in rooms]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputRefused("plan", "--arena-in", f"{twice} is named twice", "name each once")
+    weights = reader.memory("--weights-in", weights_in, "flash").name if weights_in else ""
+    return Memories(rooms, "" if weights == board.flash.name else weights, hot, hot_is_rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    board: Board
+    stack_bytes: int
+
+    def inside(self) -> Sequence[Memory]:
+        """RAM inside the part that data may lie in, the fastest first."""
+        found = (m for m in self.board.memory if m.kind == "ram" and not m.external and m.origin)
+        return sorted(found, key=lambda m: (m.speed_rank, -m.free))
+
+    def room(self, option: str, text: str, reserved: dict[str, int] | None = None) -> Room:
+        """The room that NAME or NAME:BYTES stands for."""
+        name, colon, number = text.strip().partition(":")
+        memory = self.memory(option, name, "ram")
+        taken = self.stack_bytes if name == self.board.ram.name else 0
+        free = memory.free - taken - (reserved or {}).get(name, 0)
+        if not colon:
+            number = str(free)
+        if not number.isdecimal() or not int(number):
+            what = f"{number!r} is no number of bytes" if colon else f"no bytes of {name} are left"
+            raise InputRefused("plan", f"{option} {text}", what, "write NAME or NAME:BYTES")
+        if int(number) > free:
+            others = f" besides {memory.free - free:,} of stack and weights" if free < memory.free else ""
+            raise InputRefused(
+                "plan",
+                f"{option} {text}",
+                f"{name} of {self.board.name} has {free:,} bytes{others}",
+                f"give {name}:{free} or less" if free > 0 else "name another memory",
+            )
+        return Room(name, int(number))
+
+    def memory(self, option: str, name: str, kind: str) -> Memory:
+        """A memory of the board."""
+        fitting = [m for m in self.board.memory if m.kind == kind and (m.origin or kind == "flash")]
+        for memory in fitting:
+            if memory.name == name:
+                return memory
+        known = ", ".join(f"{m.name} ({m.free:,} bytes)" for m in fitting)
+        reason = f"{self.board.name} has no {kind} of that name"
+        if any(m.name == name and m.kind == kind for m in self.board.memory):
+            reason = f"{name} begins at address 0, where kernels expect no data"
+        elif any(m.name == name for m in self.board.memory):
+            reason = f"{name} is no {kind}"
+        raise InputRefused("plan", f"{option} {name}", reason, f"its {kind}: {known}")
