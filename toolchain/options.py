@@ -43,6 +43,10 @@ class ConvertOptions:
         rounding: How integers are requantised; None: as the model's quantiser does (rounding_for).
         ram: What the memory is planned for; a number: the fastest plan of at most so many bytes.
         by_rows: The caller of the firmware hands the input over row by row.
+        arena_in: Memories of the board for the arena, NAME[:BYTES] separated by commas, the
+            preferred one first; "auto": all RAM inside the part; "": the board's RAM, whole.
+        weights_in: Flash of the board for the weights; "": that of the code.
+        hot_weights: NAME[:BYTES] of the RAM for copies of the weights that are read most; "": none.
     """
 
     method: Calibration = "minmax"
@@ -64,6 +68,9 @@ class ConvertOptions:
     rounding: Rounding | None = None
     ram: Ram | int = Ram.AUTO
     by_rows: bool = False
+    arena_in: str = ""
+    weights_in: str = ""
+    hot_weights: str = ""
 
     def __post_init__(self) -> None:
         """Take the plain names of choices, too.

@@ -62,6 +62,9 @@ class Conversion(Quantisation):
     cmsis_nn_dir: option.ARM = None
     optimize: option.OPTIMIZE = Optimize.SPEED
     ram: option.RAM = Ram.AUTO.value
+    arena_in: option.ARENA_IN = ""
+    weights_in: option.WEIGHTS_IN = ""
+    hot_weights: option.HOT = ""
     input_rows: option.ROWS = False
     rounding: option.ROUNDING = option.RoundingRule.AUTO
     stack: option.STACK = 2048
@@ -85,6 +88,9 @@ class Conversion(Quantisation):
             rounding=self.rounding.rounding,
             ram=ram_of(self.ram),
             by_rows=self.input_rows,
+            arena_in=self.arena_in,
+            weights_in=self.weights_in,
+            hot_weights=self.hot_weights,
         )
 
 

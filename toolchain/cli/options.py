@@ -67,6 +67,25 @@ RAM = Annotated[
         help="Layer by layer; the smallest arena, row by row; or the fastest plan that fits.",
     ),
 ]
+ARENA_IN = Annotated[
+    str,
+    typer.Option(
+        "--arena-in",
+        metavar="NAME[:BYTES],...|auto",
+        help="Memories of the board that hold the arena, in parts where it must, fastest first.",
+    ),
+]
+WEIGHTS_IN = Annotated[
+    str, typer.Option("--weights-in", metavar="NAME", help="Flash of the board for the weights.")
+]
+HOT = Annotated[
+    str,
+    typer.Option(
+        "--hot-weights",
+        metavar="NAME[:BYTES]",
+        help="RAM into which the weights that are read most are copied at start.",
+    ),
+]
 ROWS = Annotated[
     bool, typer.Option("--input-rows", help="The firmware takes its input row by row.")
 ]

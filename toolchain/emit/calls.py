@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolchain.emit.arena import ArenaPart, refer
 from toolchain.emit.literals import braces, identifier
 from toolchain.emit.render import render
 from toolchain.ir import Array, Graph, Op, Quant, Site, Target, Types
@@ -34,10 +35,17 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A constant array in flash; prints as its symbol."""
+    """A constant array in flash; prints as its symbol.
+
+    Args:
+        symbol: Its name in C.
+        values: Its contents.
+        stem: Begin of its name: prefix and number of the layer.
+    """
 
     symbol: str
     values: Array
+    stem: str = ""
 
     @property
     def length(self) -> int:
@@ -74,6 +82,7 @@ class Writer:
         plan: Offsets in the arena.
         target: Instruction set and library.
         prefix: Prefix of all external symbols.
+        arenas: The arrays of the arena.
         tables: The arrays so far.
     """
 
@@ -81,6 +90,7 @@ class Writer:
     plan: Plan
     target: Target
     prefix: str
+    arenas: tuple[ArenaPart, ...]
     tables: list[Table] = field(default_factory=list)
 
     def call(self, op: Op, choice: Choice, stem: str, where: Where) -> str:
@@ -95,7 +105,7 @@ class Writer:
         kernel = choice.kernel
         site = Site(op, where.types, self.graph.constants, self.target)
         arrays = op.tables(site.types, self.target) if kernel.pack is None else kernel.pack(site)
-        tables = {role: self._table(f"{stem}_{role}", a, where) for role, a in arrays.items()}
+        tables = {role: self._table(stem, role, a, where) for role, a in arrays.items()}
         packed = kernel.pack is not None
         inputs = [self._operand(x, stem, where, packed=packed) for x in op.inputs]
         outputs = [self._operand(y, stem, where) for y in op.outputs]
@@ -119,23 +129,24 @@ class Writer:
         names = [n for n in (*op.inputs, *op.outputs) if n in self.plan.offsets]
         return Where(
             self.graph.types,
-            {n: f"(int8_t *)({self.prefix}_arena + {self.plan.offsets[n]})" for n in names},
+            {n: f"(int8_t *)({refer(self.arenas, self.plan.offsets[n])})" for n in names},
             self.scratch(offset),
         )
 
     def scratch(self, offset: int | None) -> str:
         """Scratch memory at an offset in the arena."""
-        return "NULL" if offset is None else f"{self.prefix}_arena + {offset}"
+        return "NULL" if offset is None else refer(self.arenas, offset)
 
-    def _table(self, symbol: str, values: Array, where: Where) -> Table:
-        table = Table(symbol, values)
+    def _table(self, stem: str, role: str, values: Array, where: Where) -> Table:
+        symbol = f"{stem}_{role}"
+        table = Table(symbol, values, stem)
         if where.known is not None:
             key = f"{values.dtype}{values.shape}", values.tobytes()
             if key in where.known:
                 return where.known[key]
             taken = {known.symbol for known in where.known.values()}
             if symbol in taken:
-                table = Table(f"{symbol}_{len(taken)}", values)
+                table = Table(f"{symbol}_{len(taken)}", values, stem)
             where.known[key] = table
         self.tables.append(table)
         return table
@@ -147,7 +158,7 @@ class Writer:
             ref = ""  # the kernel reads its own arrays instead
         elif self.graph.is_constant(stored):
             role = identifier(stored.rsplit(".", 1)[-1])
-            ref = self._table(f"{stem}_{role}", self.graph.constants[stored], where).symbol
+            ref = self._table(stem, role, self.graph.constants[stored], where).symbol
         else:
             ref = where.refs[name]
         return Operand(ref, kind.shape, kind.elements, kind.quant)

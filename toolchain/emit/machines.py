@@ -4,8 +4,11 @@ A machine has its own addresses and far more memory than a small part. The emula
 linked to the machine's addresses but to the board's sizes, and the MPU is set to those sizes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from toolchain.board import Board, Memory
 from toolchain.errors import InputRefused
@@ -53,6 +56,7 @@ class Machine:
         ram: Memory that plays the board's RAM.
         harness: Memory for the harness's tables.
         timer: Counter for the instruction counts.
+        further: Memory that plays all other memories of the board.
         vector_table: Address of the vector table when it is not the start of the flash.
     """
 
@@ -63,6 +67,7 @@ class Machine:
     ram: Memory
     harness: Memory
     timer: Timer
+    further: Memory
     vector_table: int | None = None
 
 
@@ -85,13 +90,25 @@ _MIB = 1 << 20
 _MPS2_FLASH = _span("flash", 0x00000000, 4 * _MIB)
 _MPS2_RAM = _span("ram", 0x20000000, 4 * _MIB)
 _MPS2_PSRAM = _span("harness", 0x21000000, HARNESS_BYTES)
+_MPS2_FURTHER = _span("further", 0x21800000, 8 * _MIB)
 _MPS2_TIMER = _cmsdk(0x40000000, 25_000_000)
 
 MACHINES: dict[str, Machine] = {
     machine.name: machine
     for machine in (
-        Machine("mps2-an385", "cortex-m3", "v7m", _MPS2_FLASH, _MPS2_RAM, _MPS2_PSRAM, _MPS2_TIMER),
-        Machine("mps2-an386", "cortex-m4", "v7m", _MPS2_FLASH, _MPS2_RAM, _MPS2_PSRAM, _MPS2_TIMER),
+        *(
+            Machine(
+                name,
+                core,
+                "v7m",
+                _MPS2_FLASH,
+                _MPS2_RAM,
+                _MPS2_PSRAM,
+                _MPS2_TIMER,
+                _MPS2_FURTHER,
+            )
+            for name, core in (("mps2-an385", "cortex-m3"), ("mps2-an386", "cortex-m4"))
+        ),
         Machine(
             "mps2-an500",
             "cortex-m7",
@@ -100,6 +117,7 @@ MACHINES: dict[str, Machine] = {
             _MPS2_RAM,
             _span("harness", 0x60000000, HARNESS_BYTES),
             _MPS2_TIMER,
+            _span("further", 0x60800000, 8 * _MIB),
         ),
         Machine(
             "mps2-an505",
@@ -109,6 +127,7 @@ MACHINES: dict[str, Machine] = {
             _span("ram", 0x38000000, 4 * _MIB),
             _span("harness", 0x80000000, HARNESS_BYTES),
             _cmsdk(0x50000000, 20_000_000),
+            _span("further", 0x80800000, 8 * _MIB),
         ),
         Machine(
             "mps3-an547",
@@ -118,10 +137,29 @@ MACHINES: dict[str, Machine] = {
             _span("ram", 0x21000000, 4 * _MIB),
             _span("harness", 0x20000000, HARNESS_BYTES),
             _system_counter(0x58100000, 0x48101000, 32_000_000),
+            _span("further", 0x60000000, 64 * _MIB),
             vector_table=0x00000000,
         ),
     )
 }
+
+
+def stand_ins(machine: Machine, memories: Sequence[Memory]) -> tuple[Memory, ...]:
+    """Memories of a board at the addresses of a machine.
+
+    Each gets an equal power of two of what the machine has, and begins at a multiple of that; a
+    larger one is cut. So an MPU needs few regions for them.
+
+    Args:
+        machine: The machine.
+        memories: What every program has is not among them.
+    """
+    slot = machine.further.bytes >> max(len(memories) - 1, 0).bit_length()
+    return tuple(
+        replace(memory, origin=machine.further.origin + i * slot, bytes=min(memory.bytes, slot))
+        for i, memory in enumerate(memories)
+    )
+
 
 _BY_CPU = {
     "cortex-m0": "mps2-an385",

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolchain.emit.arena import ArenaPart, arena_parts, refer
 from toolchain.emit.calls import Table, Writer
+from toolchain.emit.hot import hottest, table_reads
 from toolchain.emit.literals import file_prefix, identifier, unique_identifiers
 from toolchain.emit.render import render
 from toolchain.emit.rows import RowsCode, rows_code
 from toolchain.ir import Graph, Op, Rounding, Target
-from toolchain.plan import Plan
+from toolchain.plan import Memories, Plan
 from toolchain.rows import RowChoice, Streamed, flattened
 from toolchain.select import Choice
 
@@ -42,7 +44,7 @@ class Port:
     nbytes: int
     scale: float
     zero_point: int
-    offset: int
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,11 @@ class ModelCode:
         tables: Arrays in flash.
         sources: Files of cmsis_glue/src.
         alignment: Of the arena and of the arrays.
+        arenas: The arrays of the arena.
+        weights_memory: Flash of the arrays; "" where all constants go.
+        hot_memory: RAM of the arrays that are copied there at start; "": there are none.
+        hot: Symbols of those.
+        reads: By symbol, how often an inference reads an element of it, as estimated.
     """
 
     prefix: str
@@ -94,6 +101,11 @@ class ModelCode:
     tables: tuple[Table, ...]
     sources: tuple[str, ...]
     alignment: int
+    arenas: tuple[ArenaPart, ...]
+    weights_memory: str
+    hot_memory: str
+    hot: frozenset[str]
+    reads: Mapping[str, int]
 
     @property
     def single_rounding(self) -> int:
@@ -114,6 +126,11 @@ class ModelCode:
     def constant_bytes(self) -> int:
         """Bytes of weights, biases and tables in flash."""
         return sum(int(t.values.nbytes) for t in self.tables)
+
+    @property
+    def hot_bytes(self) -> int:
+        """Bytes of those that are copied to RAM."""
+        return sum(int(t.values.nbytes) for t in self.tables if t.symbol in self.hot)
 
 
 def _layer(writer: Writer, index: int, op: Op, choice: Choice, ident: str) -> Layer:
@@ -150,7 +167,7 @@ def _ports(writer: Writer, names: tuple[str, ...]) -> tuple[Port, ...]:
             types[name].nbytes,
             types[name].q.scale,
             types[name].q.zero_point,
-            offsets[name],
+            refer(writer.arenas, offsets[name]),
         )
         for name, ident in zip(names, unique_identifiers(names), strict=True)
     )
@@ -169,7 +186,12 @@ def _fed_port(writer: Writer) -> FedPort | None:
 
 
 def write_code(
-    graph: Graph, choices: Mapping[str, Choice], plan: Plan, target: Target, prefix: str
+    graph: Graph,
+    choices: Mapping[str, Choice],
+    plan: Plan,
+    target: Target,
+    prefix: str,
+    memories: Memories | None = None,
 ) -> ModelCode:
     """C text of every layer, and the constants they need.
 
@@ -180,9 +202,11 @@ def write_code(
         target: Instruction set and library.
         prefix: Prefix of all external symbols and of the files; one that other files have already
             gets a leading "n_".
+        memories: Where constants go.
     """
-    prefix = file_prefix(prefix)
-    writer = Writer(graph, plan, target, prefix)
+    prefix, memories = file_prefix(prefix), memories or Memories()
+    parts = [(part.memory, part.nbytes) for part in plan.parts] or [("", plan.arena_bytes)]
+    writer = Writer(graph, plan, target, prefix, arena_parts(prefix, parts))
     layers: list[Layer] = []
     units: list[Layer | RowsCode] = []
     for op in graph.ops:
@@ -198,6 +222,10 @@ def write_code(
             layers.append(_layer(writer, len(layers), op, choice, _ident(op)))
             units.append(layers[-1])
     sources = sorted({s for choice in choices.values() for s in choice.kernel.sources})
+    alignment, room = max(16, target.alignment), memories.hot
+    ops = {f"{prefix}_{layer.index:02d}": layer.op for layer in layers}
+    reads = table_reads(writer.tables, ops, flattened(graph).types)
+    hot = hottest(writer.tables, reads, room.nbytes, alignment) if room else set()
     return ModelCode(
         prefix,
         flattened(graph),
@@ -210,7 +238,12 @@ def write_code(
         _ports(writer, graph.outputs),
         tuple(writer.tables),
         tuple(sources),
-        max(16, target.alignment),
+        alignment,
+        writer.arenas,
+        memories.weights,
+        room.memory if room and hot else "",
+        frozenset(hot),
+        reads,
     )
 
 

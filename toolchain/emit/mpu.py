@@ -1,7 +1,9 @@
 """Register values of the Arm MPU for a set of exact address ranges."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolchain.board import Memory
 from toolchain.emit.machines import Machine
 
 _PAGE = 4096
@@ -63,7 +65,9 @@ def _longest(origin: int, end: int) -> tuple[Region, int]:
     return best
 
 
-def register_pairs(machine: Machine, ram_bytes: int) -> list[tuple[int, int]]:
+def register_pairs(
+    machine: Machine, ram_bytes: int, further: Sequence[Memory] = ()
+) -> list[tuple[int, int]]:
     """Values for MPU_RBAR and, beside it, MPU_RASR (v7-M) or MPU_RLAR (v8-M).
 
     The flash is read-only and executable, the RAM (as much as the board has) and the harness's
@@ -73,16 +77,21 @@ def register_pairs(machine: Machine, ram_bytes: int) -> list[tuple[int, int]]:
     Args:
         machine: Whose memory map.
         ram_bytes: RAM of the board.
+        further: More memories, at the addresses of the machine.
     """
+    use = {"flash": "code", "ram": "data"}
     ranges = [
         (machine.flash.origin, machine.flash.bytes, "code"),
         (machine.ram.origin, ram_bytes, "data"),
         (machine.harness.origin, machine.harness.bytes, "data"),
         *((page, _PAGE, "device") for page in machine.timer.window),
+        *((memory.origin, memory.bytes, use[memory.kind]) for memory in further),
     ]
     if machine.mpu == "v8m":
         return [_v8m(*item) for item in ranges]
-    return [_v7m(region, use) for start, size, use in ranges for region in decompose(start, size)]
+    return [
+        _v7m(region, access) for start, size, access in ranges for region in decompose(start, size)
+    ]
 
 
 # v7-M RASR: XN bit 28, AP bits 24-26 (3 read-write, 6 read-only), C bit 17 (normal), B bit 16

@@ -9,7 +9,8 @@ from typing import Any
 
 from toolchain import resources
 from toolchain.board import Board, Memory
-from toolchain.emit.machines import Machine, machine_for
+from toolchain.emit.arena import ArenaPart, arena_parts, part_at, refer
+from toolchain.emit.machines import Machine, machine_for, stand_ins
 from toolchain.emit.mpu import register_pairs
 from toolchain.emit.render import render
 from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, samples_address
@@ -18,6 +19,8 @@ from toolchain.select import Optimize
 
 CANARY_FAULT = 256
 """What firmware/harness_hooks.c records in the place of an exception when the canary broke."""
+CANARY_BYTES = 16
+"""Bytes of the canary behind every part of the arena (firmware/canary.h)."""
 
 _FAULT_STACK_BYTES = 512
 _OPTIONS = {Optimize.SPEED: "-O2", Optimize.SIZE: "-Os"}
@@ -69,6 +72,10 @@ class FirmwareModel:
         kernel_sources: Names of the files of cmsis_glue/src that the model needs.
         single_rounding: GLUE_SINGLE_ROUNDING: 1, or 0 for two roundings.
         input_rows: Rows of its input, when it comes row by row; else 0.
+        parts: Memory and bytes of every part of the arena; empty: it is whole in the board's RAM.
+        weights_memory: Flash of the weights; "": the board's flash.
+        hot_memory: RAM of the weights that are copied there; "": there are none.
+        hot_weights: Names of those.
     """
 
     prefix: str
@@ -79,6 +86,26 @@ class FirmwareModel:
     kernel_sources: tuple[str, ...]
     single_rounding: int = 0
     input_rows: int = 0
+    parts: tuple[tuple[str, int], ...] = ()
+    weights_memory: str = ""
+    hot_memory: str = ""
+    hot_weights: tuple[str, ...] = ()
+
+    @property
+    def arenas(self) -> tuple[ArenaPart, ...]:
+        """The arrays of the arena."""
+        return arena_parts(self.prefix, self.parts or (("", self.arena_bytes),))
+
+    def place(self, offset: int) -> tuple[str, int]:
+        """The array that holds an offset of the whole arena, and the offset in it."""
+        part = part_at(self.arenas, offset)
+        return part.symbol, offset - part.start
+
+    def further_memories(self, board: Board) -> tuple[Memory, ...]:
+        """Memories that it uses besides the flash and the RAM that every program has."""
+        names = (*(memory for memory, _ in self.parts), self.hot_memory, self.weights_memory)
+        own = ("", board.ram.name, board.flash.name)
+        return tuple(board.usable(name) for name in dict.fromkeys(names) if name not in own)
 
     @property
     def entry(self) -> str:
@@ -126,7 +153,9 @@ def write_firmware(
     for name in _FILES:
         _write(firmware / name, name, context)
     _write(directory / "CMakeLists.txt", "CMakeLists.txt", context)
-    board_map, emulator_map = _board_map(board), _emulator_map(board, machine)
+    further = model.further_memories(board)
+    board_map = _board_map(board, further)
+    emulator_map = _emulator_map(board, machine, further)
     _write(firmware / "board.ld", "link.ld", {**context, **board_map})
     _write(firmware / "emulator.ld", "link.ld", {**context, **emulator_map})
     _copy_kernels(directory / "kernels", model.kernel_sources, glue_dir)
@@ -166,6 +195,13 @@ def _context(
         "outputs": model.outputs,
         "input_rows": model.input_rows,
         "layers": model.layers,
+        "layer_outputs": [
+            (refer(model.arenas, start), size)
+            for layer in model.layers
+            for start, size in layer.outputs
+        ],
+        "arenas": _arena_ends(model, board),
+        "further": model.further_memories(board),
         "layer_spans": _layer_spans(model.layers),
         "kernels": tuple(
             sorted(name for name in model.kernel_sources if name.endswith((".c", ".S")))
@@ -180,16 +216,28 @@ def _context(
         "timer_invert": _hex(0xFFFFFFFF if timer.invert else 0),
         "mpu_regions": [
             (_hex(base), _hex(attributes))
-            for base, attributes in register_pairs(machine, board.ram.bytes)
+            for base, attributes in register_pairs(
+                machine, board.ram.bytes, stand_ins(machine, model.further_memories(board))
+            )
         ],
         "cmsis_nn_dir": _cmake_path(cmsis_nn_dir),
         "stack_bytes": stack_bytes,
         "canary_fault": CANARY_FAULT,
+        "canary_bytes": CANARY_BYTES,
         "samples_address": _hex(samples_address(board)),
         "check_equal": EQUAL,
         "check_different": DIFFERENT,
         "check_fault": FAULT,
     }
+
+
+def _arena_ends(model: FirmwareModel, board: Board) -> list[tuple[str, str]]:
+    """Every array of the arena, and the symbol of the end of its memory."""
+    inside = ("", board.ram.name)
+    return [
+        (part.symbol, "__ram_end" if part.memory in inside else f"__memory_{part.memory}_end")
+        for part in model.arenas
+    ]
 
 
 def _cmake_path(path: Path | None) -> str:
@@ -237,7 +285,12 @@ def _aliases(vector_table: int | None, harness: str | None) -> list[tuple[str, s
     return aliases + ([("HARNESS", harness)] if harness else [])
 
 
-def _board_map(board: Board) -> dict[str, Any]:
+def _further(memories: Sequence[Memory]) -> list[dict[str, str]]:
+    """Regions of memories that not every program has; the names cannot be those of others."""
+    return [_region(f"MEMORY_{m.name.upper()}", m, m.bytes) for m in memories]
+
+
+def _board_map(board: Board, further: Sequence[Memory]) -> dict[str, Any]:
     """The linker script of the real part."""
     return {
         "title": f"{board.name}: {board.description}",
@@ -245,13 +298,14 @@ def _board_map(board: Board) -> dict[str, Any]:
             *_vectors(board.vector_table),
             _region("FLASH", board.flash, board.flash.bytes),
             _region("RAM", board.ram, board.ram.bytes),
+            *_further(further),
         ],
         "aliases": _aliases(board.vector_table, "RAM"),
         "fault_stack": 0,
     }
 
 
-def _emulator_map(board: Board, machine: Machine) -> dict[str, Any]:
+def _emulator_map(board: Board, machine: Machine, further: Sequence[Memory]) -> dict[str, Any]:
     """The machine's addresses with the board's sizes: what does not fit the part fails to link."""
     return {
         "title": f"{machine.name} with as much memory as {board.name}",
@@ -260,6 +314,7 @@ def _emulator_map(board: Board, machine: Machine) -> dict[str, Any]:
             _region("FLASH", machine.flash, min(board.flash.bytes, machine.flash.bytes)),
             _region("RAM", machine.ram, min(board.ram.bytes, machine.ram.bytes)),
             _region("HARNESS", machine.harness, machine.harness.bytes),
+            *_further(stand_ins(machine, further)),
         ],
         "aliases": _aliases(machine.vector_table, None),
         "fault_stack": _FAULT_STACK_BYTES,

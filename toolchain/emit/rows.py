@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from toolchain.emit.arena import refer
 from toolchain.emit.calls import Table, Where, Writer
 from toolchain.ir import Op
 from toolchain.rows import Address, Feed, Layout, RowChoice, Streamed, program_of
@@ -31,12 +32,12 @@ class FedInput:
 
     Args:
         step: First number of the steps that take a row.
-        state: Offset in the arena of the number of the next step, uint32.
+        state: Where in the arena the number of the next step is, uint32: a C expression.
         nbytes: Bytes of a row.
     """
 
     step: int
-    state: int
+    state: str
     nbytes: int
 
 
@@ -97,16 +98,17 @@ def rows_code(
         steps,
         tuple(number[step] for step in program),
         (16 if largest < 1 << 16 else 32, 8 if len(steps) <= 1 << 8 else 16),
-        _fed(choice.layout, base),
+        _fed(writer, choice.layout, base),
     )
 
 
-def _fed(layout: Layout, base: int) -> FedInput | None:
+def _fed(writer: Writer, layout: Layout, base: int) -> FedInput | None:
     """The stage that waits for rows comes first, if there is one."""
     if layout.state is None:
         return None
     (form,) = layout.stages[0].forms
-    return FedInput(1, base + layout.state, form.types[form.op.y].nbytes)
+    place = refer(writer.arenas, base + layout.state)
+    return FedInput(1, place, form.types[form.op.y].nbytes)
 
 
 def _forms(

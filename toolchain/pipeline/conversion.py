@@ -1,6 +1,6 @@
 """From a model file to a project folder."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -13,7 +13,14 @@ from toolchain import passes
 from toolchain.board import load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import evaluate, input_codes
-from toolchain.emit import identifier, write_code, write_firmware, write_model, write_renode
+from toolchain.emit import (
+    ModelCode,
+    identifier,
+    write_code,
+    write_firmware,
+    write_model,
+    write_renode,
+)
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
@@ -22,7 +29,16 @@ from toolchain.frontend.samples import Samples, load_samples
 from toolchain.ir import Array, Family, Graph, Rounding, Stage, Target, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.samples import checked_sample, require_single_samples
-from toolchain.plan import Plan, check_planned, plan_for, require_fit, rows_notes
+from toolchain.plan import (
+    Arranged,
+    Memories,
+    check_planned,
+    divided,
+    memories_of,
+    plan_for,
+    require_fit,
+    rows_notes,
+)
 from toolchain.project import (
     Project,
     Source,
@@ -36,7 +52,6 @@ from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, free_tensors, quantize
 from toolchain.quant.refine import Refined, Wanted
 from toolchain.rows import flattened
-from toolchain.select import Choice
 
 STORED_SAMPLES = 16
 CHECKED_SAMPLES = 2
@@ -68,6 +83,8 @@ def convert(
     """
     options = options or ConvertOptions()
     board = load_board(board_name)
+    where = options.arena_in, options.weights_in, options.hot_weights
+    memories = memories_of(board, *where, options.stack_bytes)
     with written_aside(directory, force=options.force) as aside:
         model = load_model(model_path)
         imported = read(model, model_path.stem, options.shapes, options.outputs)
@@ -80,15 +97,19 @@ def convert(
             )
         target = Target(board.isa, options.family)
         chosen = rounding_for(model, options.rounding)
-        planned = _integers(graph, model, samples, chosen.rounding, target, options, progress)
-        require_fit(planned.graph, planned.plan, board, options.stack_bytes)
+        planned = _integers(
+            graph, model, samples, chosen.rounding, target, options, memories, progress
+        )
+        arranged, keep = planned.arranged, options.keep_inputs
+        require_fit(arranged, board, options.stack_bytes, memories, keep)
         if options.gates is not None:
             if samples is None:
                 raise InputRefused("convert", "", "gates need calibration data", "give --calib")
-            whole = flattened(planned.graph)
+            whole = flattened(arranged.graph)
             _require(model, whole, samples, options.gates, progress)
         prefix = identifier(options.prefix or model_path.stem)
-        code = write_code(planned.graph, planned.choices, planned.plan, target, prefix)
+        memories = memories.beside(arranged.plan, board.ram.name)
+        code = write_code(arranged.graph, arranged.choices, arranged.plan, target, prefix, memories)
         source = Source(
             model_path.name,
             sha256(model_path.read_bytes()).hexdigest(),
@@ -106,6 +127,7 @@ def convert(
                 *chosen.notes,
                 *(samples.warnings if samples else ()),
                 *planned.notes,
+                *_notes_on_memories(code),
             ),
             planned.warnings,
             chosen.rounding,
@@ -136,13 +158,26 @@ def _notes_on(options: ConvertOptions, prefix: str) -> Iterator[str]:
         yield f"the prefix of files and symbols is {prefix}"
 
 
+def _notes_on_memories(code: ModelCode) -> Iterator[str]:
+    """Where arena and weights are, when the user chose."""
+    if code.plan.parts:
+        parts = (f"{part.nbytes:,} bytes in {part.memory}" for part in code.plan.parts)
+        yield f"arena: {', '.join(parts)}"
+    if code.weights_memory:
+        yield f"weights: {code.constant_bytes - code.hot_bytes:,} bytes in {code.weights_memory}"
+    if code.hot:
+        share = sum(code.reads[name] for name in code.hot) / max(sum(code.reads.values()), 1)
+        yield (
+            f"copied to {code.hot_memory} at start: {code.hot_bytes:,} bytes of weights, "
+            f"about {share:.0%} of their reads"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Planned:
     """A quantised graph with its kernels and its memory."""
 
-    graph: Graph
-    choices: Mapping[str, Choice]
-    plan: Plan
+    arranged: Arranged
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     chosen: Refined
@@ -197,6 +232,7 @@ def _integers(
     rounding: Rounding,
     target: Target,
     options: ConvertOptions,
+    memories: Memories,
     progress: Progress,
 ) -> _Planned:
     """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
@@ -208,10 +244,11 @@ def _integers(
     ]
     graph = verify(pruned.graph, Stage.QUANTIZED)
     planned = plan_for(graph, target, options.wish)
-    check_planned(planned, target)
+    planned = divided(planned, memories, target.alignment, options.keep_inputs)
+    check_planned(planned, target, memories.arena)
     notes += rows_notes(planned, graph, target, options.optimize)
     warnings = (*chosen.warnings, *quantized.warnings)
-    return _Planned(planned.graph, planned.choices, planned.plan, tuple(notes), warnings, chosen)
+    return _Planned(planned, tuple(notes), warnings, chosen)
 
 
 def _require(

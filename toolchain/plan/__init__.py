@@ -2,7 +2,7 @@
 
 from toolchain.plan.arena import Part, Plan, plan_memory
 from toolchain.plan.check import check_plan
-from toolchain.plan.divide import divide_plan
+from toolchain.plan.divide import divide_plan, divided
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.fit import require_fit
 from toolchain.plan.lifetimes import Buffer, lifetimes
@@ -23,6 +23,7 @@ __all__ = [
     "check_plan",
     "check_planned",
     "divide_plan",
+    "divided",
     "lifetimes",
     "memories_of",
     "plan_for",

@@ -103,7 +103,9 @@ def plan_memory(
                 best, apart = freer, (*apart, name)
     if best.end > bound:
         tried = lifetimes(graph, choices, keep_inputs, apart)
-        best = min(best, placed_buffers(tried, alignment, bound), key=lambda p: (p.end, not p.proved))
+        best = min(
+            best, placed_buffers(tried, alignment, bound), key=lambda p: (p.end, not p.proved)
+        )
     placed = best.buffers
     roots = view_roots(graph)
     return Plan(

@@ -14,8 +14,9 @@ from toolchain.errors import InputRefused
 from toolchain.ir import Graph
 from toolchain.plan.accesses import accesses
 from toolchain.plan.arena import Part, Plan, block_numbers, blocks_of, placed_buffers, survives
+from toolchain.plan.economy import Arranged
 from toolchain.plan.lifetimes import Buffer, aligned, lifetimes, live_bytes
-from toolchain.plan.memories import Room
+from toolchain.plan.memories import Memories, Room
 from toolchain.plan.placement import greedy_placements, top
 from toolchain.select import Choice
 
@@ -23,6 +24,16 @@ ATTEMPTS = 40
 """Orders that are tried at most."""
 
 _Group = tuple[Buffer, ...]
+
+
+def divided(
+    planned: Arranged, memories: Memories, alignment: int, keep_inputs: bool = False
+) -> Arranged:
+    """The planned graph with its arena where the user says; see `divide_plan`."""
+    graph, choices, plan = planned.graph, planned.choices, planned.plan
+    if memories.arena:
+        plan = divide_plan(graph, choices, plan, memories.arena, alignment, keep_inputs)
+    return replace(planned, plan=plan)
 
 
 def divide_plan(
@@ -61,8 +72,8 @@ def divide_plan(
     raise InputRefused(
         "plan",
         graph.name,
-        f"the arena of {plan.arena_bytes:,} bytes fits neither into {rooms[0].memory} nor, in parts,"
-        f" into {sizes}; the peak is at {plan.peak_step}, {plan.lower_bound:,} bytes",
+        f"the arena of {plan.arena_bytes:,} bytes fits, whole or in parts, into nothing that was "
+        f"found in {sizes}; the peak is at {plan.peak_step}, {plan.lower_bound:,} bytes",
         "name more memories in --arena-in, run layers row by row with --ram min, or use a smaller "
         "model",
     )
@@ -132,9 +143,7 @@ def _placed(division: _Division, groups: Sequence[list[Buffer]]) -> Iterator[tup
         yield placed_buffers(own, division.alignment, bound).buffers
 
 
-def _joined(
-    graph: Graph, plan: Plan, division: _Division, groups: Sequence[list[Buffer]]
-) -> Plan:
+def _joined(graph: Graph, plan: Plan, division: _Division, groups: Sequence[list[Buffer]]) -> Plan:
     """One plan of the parts."""
     start, parts, buffers = 0, [], []
     for room, placed in zip(division.rooms, _placed(division, groups), strict=True):

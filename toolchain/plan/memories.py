@@ -1,10 +1,11 @@
 """In which memories of a board arena and weights go, as the user says."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolchain.board import Board, Memory
 from toolchain.errors import InputRefused
+from toolchain.plan.arena import Part, Plan
 
 AUTO = "auto"
 
@@ -38,11 +39,23 @@ class Memories:
     hot: Room | None = None
     hot_is_rest: bool = False
 
-    def left_for_hot(self, used: int) -> Room | None:
-        """The room of the copied weights when the arena takes so many bytes of their memory."""
+    def reserved(self, memory: str) -> int:
+        """Bytes of a memory that the arena must leave to the copied weights."""
+        taken = self.hot is not None and self.hot.memory == memory and not self.hot_is_rest
+        return self.hot.nbytes if self.hot is not None and taken else 0
+
+    def beside(self, plan: Plan, ram: str) -> "Memories":
+        """The same with what the arena of a plan leaves to the copied weights.
+
+        Args:
+            plan: The plan.
+            ram: Name of the board's RAM.
+        """
         if self.hot is None or not self.hot_is_rest:
-            return self.hot
-        return Room(self.hot.memory, max(self.hot.nbytes - used, 0))
+            return self
+        parts = plan.parts or (Part(ram, 0, plan.arena_bytes),)
+        used = sum(part.nbytes for part in parts if part.memory == self.hot.memory)
+        return replace(self, hot=Room(self.hot.memory, max(self.hot.nbytes - used, 0)))
 
 
 def memories_of(
@@ -64,17 +77,20 @@ def memories_of(
     reader = _Reader(board, stack_bytes)
     hot = reader.room("--hot-weights", hot_weights) if hot_weights else None
     hot_is_rest = hot is not None and ":" not in hot_weights
-    reserved = {} if hot is None or hot_is_rest else {hot.memory: hot.nbytes}
+    memories = Memories((), "", hot, hot_is_rest)
     texts = arena_in.split(",") if arena_in else []
     if arena_in == AUTO:
         texts = [memory.name for memory in reader.inside()]
-    rooms = tuple(reader.room("--arena-in", text, reserved) for text in texts)
+    rooms = tuple(
+        reader.room("--arena-in", text, memories.reserved(text.partition(":")[0].strip()))
+        for text in texts
+    )
     names = [room.memory for room in rooms]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputRefused("plan", "--arena-in", f"{twice} is named twice", "name each once")
     weights = reader.memory("--weights-in", weights_in, "flash").name if weights_in else ""
-    return Memories(rooms, "" if weights == board.flash.name else weights, hot, hot_is_rest)
+    return replace(memories, arena=rooms, weights="" if weights == board.flash.name else weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +103,19 @@ class _Reader:
         found = (m for m in self.board.memory if m.kind == "ram" and not m.external and m.origin)
         return sorted(found, key=lambda m: (m.speed_rank, -m.free))
 
-    def room(self, option: str, text: str, reserved: dict[str, int] | None = None) -> Room:
+    def room(self, option: str, text: str, reserved: int = 0) -> Room:
         """The room that NAME or NAME:BYTES stands for."""
         name, colon, number = text.strip().partition(":")
         memory = self.memory(option, name, "ram")
         taken = self.stack_bytes if name == self.board.ram.name else 0
-        free = memory.free - taken - (reserved or {}).get(name, 0)
+        free = max(memory.free - taken - reserved, 0)
         if not colon:
             number = str(free)
         if not number.isdecimal() or not int(number):
             what = f"{number!r} is no number of bytes" if colon else f"no bytes of {name} are left"
             raise InputRefused("plan", f"{option} {text}", what, "write NAME or NAME:BYTES")
         if int(number) > free:
-            others = f" besides {memory.free - free:,} of stack and weights" if free < memory.free else ""
+            others = " besides stack and copied weights" if free < memory.free else ""
             raise InputRefused(
                 "plan",
                 f"{option} {text}",

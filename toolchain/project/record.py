@@ -81,6 +81,10 @@ def firmware_of(code: ModelCode) -> FirmwareModel:
         code.sources,
         code.single_rounding,
         0 if code.fed is None else code.fed.rows,
+        tuple((part.memory, part.nbytes) for part in code.plan.parts),
+        code.weights_memory,
+        code.hot_memory,
+        tuple(table.symbol for table in code.tables if table.symbol in code.hot),
     )
 
 

@@ -45,6 +45,9 @@ def convert_record(project: Path, manifest: Manifest) -> Record:
         "arena_bytes": manifest.arena_bytes,
         "arena_lower_bound": manifest.arena_lower_bound,
         "arena_optimal": manifest.arena_optimal,
+        "arena_parts": [
+            {"memory": memory, "bytes": nbytes} for memory, nbytes in manifest.firmware.parts
+        ],
         "weights_bytes": manifest.weights_bytes,
         "macs": manifest.macs,
         "rounding": manifest.rounding,
@@ -77,6 +80,10 @@ def build_record(built: Built) -> Record:
         "stack_reserved_bytes": sizes.stack,
         "stack_worst_bytes": built.facts.inference.bytes,
         "stack_worst_path": list(built.facts.inference.path),
+        "memories": [
+            {"name": name, "bytes": used, "board_bytes": built.board.usable(name).bytes}
+            for name, used in sizes.memories.items()
+        ],
         "board_flash_bytes": built.board.flash.bytes,
         "board_ram_bytes": built.board.ram.bytes,
     }

@@ -136,8 +136,16 @@ def build_table(built: Built) -> RenderableType:
                 ("used", f"{sizes.flash / flash:.1%}", f"{sizes.ram / ram:.1%}"),
             ),
         ),
-        _lines([stack_line(built)]),
+        _lines([*memory_lines(built), stack_line(built)]),
     )
+
+
+def memory_lines(built: Built) -> list[str]:
+    """Bytes used of every memory besides the board's flash and RAM."""
+    return [
+        f"{name}: {used:,} of {built.board.usable(name).bytes:,} bytes"
+        for name, used in built.sizes.memories.items()
+    ]
 
 
 def stack_line(built: Built) -> str:

@@ -129,7 +129,8 @@ def _failure(project_dir: Path, log: str) -> RunFailed:
     if overflow:
         memory = overflow[1]
         reason = f"the program needs {overflow[2]} bytes more {memory} than the board has"
-        hint = {"RAM": "a smaller model or --stack", "FLASH": "a smaller model"}.get(memory, "")
+        known = {"RAM": "a smaller model or --stack", "FLASH": "a smaller model"}
+        hint = known.get(memory, "another memory")
         return RunFailed("build", str(project_dir), reason, f"choose {hint}, or a larger board")
     shown = telling[:_SHOWN_LINES]
     if len(telling) > _SHOWN_LINES:

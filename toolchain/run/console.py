@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from toolchain.board import Board
-from toolchain.emit.project import FirmwareModel
+from toolchain.emit.project import CANARY_BYTES, FirmwareModel
 from toolchain.errors import RunFailed
 from toolchain.run.elf import Elf
 
@@ -132,16 +132,18 @@ class Scene:
         """The error of bytes behind the arena that changed.
 
         Args:
-            index: First byte behind the arena that is not what was put there.
+            index: First byte behind the arena that is not what was put there; behind part n of it
+                they count from n times CANARY_BYTES on.
             found: What it holds.
             layer: Layer that ran since the last look.
         """
-        arena = f"{self.model.prefix}_arena"
-        reason = f"wrote past the end of {arena}: byte {index} behind it became 0x{found:02X}"
-        size = self.model.arena_bytes
+        part, byte = divmod(index, CANARY_BYTES)
+        arena = self.model.arenas[min(part, len(self.model.arenas) - 1)]
+        what = f"byte {byte} behind it became 0x{found:02X}"
+        reason = f"wrote past the end of {arena.symbol}: {what}"
         hint = (
-            f"the plan needs {size} bytes: if {arena} is as long, a kernel writes past its output; "
-            "report it with the model"
+            f"the plan needs {arena.nbytes} bytes: if {arena.symbol} is as long, a kernel writes "
+            "past its output; report it with the model"
         )
         return RunFailed("emulate", self.place(None, layer), reason, hint)
 

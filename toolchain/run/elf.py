@@ -1,9 +1,10 @@
 """What an ELF file tells: sizes, symbols, architecture."""
 
 import bisect
+import re
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ _STB_GLOBAL = 1
 _SHN_UNDEF, _SHN_LORESERVE = 0, 0xFF00
 _SYMBOL = struct.Struct("<IIIBBH")
 _HARNESS, _VECTORS = ".harness", ".vectors"
+_FURTHER = re.compile(r"\.(flash|load|ram)\.(\w+)")
+"""Sections of further memories: constants, variables with initial values, zeroed ones."""
 
 # Tag_CPU_arch of the build attributes (Arm's ABI addenda). The linker merges objects to the
 # highest architecture, so one object built for more than the core has shows in the result.
@@ -49,10 +52,11 @@ class Sizes:
 
     Attributes:
         code: Instructions, vector table and small constants, in flash.
-        weights: Constants of the model, in flash.
+        weights: Constants of the model, in flash; those that are copied to a further RAM too.
         data: Variables with initial values: in flash and in RAM.
         bss: Variables that start at zero, the arena among them, in RAM.
         stack: Reserved for the stack, in RAM.
+        memories: Bytes in every further memory, by its name.
     """
 
     code: int
@@ -60,6 +64,7 @@ class Sizes:
     data: int
     bss: int
     stack: int
+    memories: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def flash(self) -> int:
@@ -217,12 +222,17 @@ class Elf:
     def sizes(self) -> Sizes:
         """Bytes of the program; what only the harness needs is left out."""
         sums = {"code": 0, "weights": 0, "data": 0, "bss": 0, "stack": 0}
+        memories: dict[str, int] = {}
         for name, kind, size in self._sections:
-            if name in (".weights", ".data", ".stack"):
+            further = _FURTHER.fullmatch(name)
+            if further is not None:
+                memories[further[2]] = memories.get(further[2], 0) + size
+                sums["weights"] += size if further[1] == "load" else 0
+            elif name in (".weights", ".data", ".stack"):
                 sums[name[1:]] += size
             elif name != _HARNESS:
                 sums["bss" if kind == "SHT_NOBITS" else "code"] += size
-        return Sizes(**sums)
+        return Sizes(**sums, memories=memories)
 
     def check_architecture(self, board: Board) -> None:
         """Refuse a program with instructions the core lacks; emulators may execute them happily.

@@ -115,7 +115,8 @@ def _check_arithmetic(nodes: list[Node], run: str) -> None:
 
 def _check_alignment(elf: Elf, board: Board, model: FirmwareModel) -> None:
     grain, prefix = board.alignment, re.escape(model.prefix)
-    tables = (name for name in elf.symbols if re.fullmatch(rf"{prefix}_(\d\d+_\w+|arena)", name))
+    pattern = rf"{prefix}_(\d\d+_\w+|arena(_\d+)?)"
+    tables = (name for name in elf.symbols if re.fullmatch(pattern, name))
     for name in sorted(tables):
         address = elf.address(name)
         if address % grain:
@@ -126,12 +127,12 @@ def _check_alignment(elf: Elf, board: Board, model: FirmwareModel) -> None:
 
 def _check_objects(folder: Path, model: FirmwareModel) -> None:
     """Variables and names of the model's and the kernels' objects."""
-    own = f"{model.prefix}_"
+    own, arenas = f"{model.prefix}_", {part.symbol for part in model.arenas}
     for path, prefixes in _objects(folder, own):
         found = ObjectFile(path)
         source = path.name.removesuffix(".obj")
         for name, size, initialised in found.variables:
-            if name == f"{model.prefix}_arena":
+            if name in arenas or name in model.hot_weights:
                 continue
             also = " and flash" if initialised else ""
             reason = f"variable {name} takes {size} bytes of RAM{also}"

@@ -67,7 +67,7 @@ def job_of(request: RunRequest, elf: Elf) -> Job:
         fault=elf.address("onnx2mcu_fault_record"),
         inputs=_ports(elf.address("onnx2mcu_inputs"), [port.nbytes for port in model.inputs]),
         outputs=_ports(elf.address("onnx2mcu_outputs"), [port.nbytes for port in model.outputs]),
-        layers=_layers(elf.address(f"{model.prefix}_arena"), model),
+        layers=_layers(elf, model),
         **mark,
     )
 
@@ -76,7 +76,11 @@ def _ports(table: int, sizes: list[int]) -> tuple[Port, ...]:
     return tuple(Port(table + 4 * index, size) for index, size in enumerate(sizes))
 
 
-def _layers(arena: int, model: FirmwareModel) -> tuple[tuple[tuple[int, int], ...], ...]:
+def _layers(elf: Elf, model: FirmwareModel) -> tuple[tuple[tuple[int, int], ...], ...]:
+    def address(offset: int) -> int:
+        symbol, start = model.place(offset)
+        return elf.address(symbol) + start
+
     return tuple(
-        tuple((arena + offset, size) for offset, size in layer.outputs) for layer in model.layers
+        tuple((address(offset), size) for offset, size in layer.outputs) for layer in model.layers
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from toolchain.board import Memory
-from toolchain.emit.machines import machine_for
+from toolchain.emit.machines import machine_for, stand_ins
 from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
 from toolchain.run.console import Fault, Scene, judge, last_line, values
@@ -91,12 +91,15 @@ class Session:
         self._add_hooks()
 
     def _map_memory(self) -> None:
-        machine = machine_for(self.request.board)
+        board, machine = self.request.board, machine_for(self.request.board)
         readable, writable = self.api.UC_PROT_READ, self.api.UC_PROT_WRITE
         code = readable | self.api.UC_PROT_EXEC
         self._map(machine.flash, machine.flash.bytes, code)
-        self._map(machine.ram, self.request.board.ram.bytes, readable | writable)
+        self._map(machine.ram, board.ram.bytes, readable | writable)
         self._map(machine.harness, machine.harness.bytes, readable | writable)
+        for memory in stand_ins(machine, self.request.model.further_memories(board)):
+            access = code if memory.kind == "flash" else readable | writable
+            self._map(memory, memory.bytes, access)
         for page in (*machine.timer.window, _SYSTEM_CONTROL):
             self.cpu.mem_map(page, _PAGE, readable | writable)
         for address, data in self.elf.segments:
@@ -194,9 +197,12 @@ class Session:
             self.dumps[-1].append(self._layer_bytes(layer - 1))
 
     def _layer_bytes(self, layer: int) -> bytes:
-        arena = self.elf.address(f"{self.request.model.prefix}_arena")
-        spans = self.request.model.layers[layer].outputs
-        return b"".join(bytes(self.cpu.mem_read(arena + start, size)) for start, size in spans)
+        model = self.request.model
+        places = [(*model.place(start), size) for start, size in model.layers[layer].outputs]
+        return b"".join(
+            bytes(self.cpu.mem_read(self.elf.address(symbol) + start, size))
+            for symbol, start, size in places
+        )
 
     # --- semihosting ----------------------------------------------------------------------------
 
