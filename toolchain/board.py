@@ -269,7 +269,7 @@ def _problem(board: Board) -> str:
         return f'{board.cpu} needs fpu = "auto" - at `$.fpu`'
     for kind in ("flash", "ram"):
         if all(m.kind != kind or m.external for m in board.memory):
-            return f"Expected a region of kind {kind} that is not external - at `$.memory`"
+            return f"Expected a region inside the part of kind {kind} - at `$.memory`"
     return _memory_problem(board.memory)
 
 

@@ -72,8 +72,8 @@ def divide_plan(
     raise InputRefused(
         "plan",
         graph.name,
-        f"the arena of {plan.arena_bytes:,} bytes fits, whole or in parts, into nothing that was "
-        f"found in {sizes}; the peak is at {plan.peak_step}, {plan.lower_bound:,} bytes",
+        f"the arena of {plan.arena_bytes:,} bytes fits neither whole nor in parts into {sizes}, as "
+        f"far as was found; the peak is at {plan.peak_step}, {plan.lower_bound:,} bytes",
         "name more memories in --arena-in, run layers row by row with --ram min, or use a smaller "
         "model",
     )
