@@ -17,6 +17,8 @@ from toolchain.options import ConvertOptions
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "digits"
 RENODE = ("board.repl", "run.resc", "check.robot")
+PARTS = ("digits_parts.c", "digits_parts.h", "firmware/board.ld")
+"""Of digits with its arena and weights in several memories."""
 NAMES = ["digits", *graphs.MODELS]
 BOARDS = {"cortex-m0": "microbit-v1", "cortex-m4": "nucleo-f446re", "cortex-m55": "mps3-an547"}
 WARNINGS = [
@@ -88,10 +90,47 @@ def test_renode_folder(projects, name, update_golden):
     assert found == golden.read_text(encoding="utf-8"), "if this is meant, run `make golden`"
 
 
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """digits on a board with external memories."""
+    out = tmp_path_factory.mktemp("parts") / "project"
+    options = ConvertOptions(
+        prefix="digits_parts",
+        arena_in="sram:1600,sdram",
+        weights_in="qspi",
+        hot_weights="sdram:500",
+    )
+    data = EXAMPLE / "calibration.npz"
+    pipeline.convert(EXAMPLE / "model.onnx", data, "stm32f746g-disco", out, options)
+    return out
+
+
+def golden_of_parts(name: str) -> Path:
+    return HERE / f"digits_parts{Path(name).suffix}"
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_several_memories(parts, name, update_golden):
+    found = neutral((parts / name).read_text(encoding="utf-8"))
+    golden = golden_of_parts(name)
+    if update_golden:
+        golden.write_text(found, encoding="utf-8", newline="\n")
+    assert golden.is_file(), "no golden file: run `make golden`"
+    assert found == golden.read_text(encoding="utf-8"), "if this is meant, run `make golden`"
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_parts_compile(parts, core, tmp_path):
+    if shutil.which(CORES[core][0]) is None:
+        pytest.skip(f"{CORES[core][0]} is not installed")
+    compile_strictly(CORES[core], parts, "digits_parts", tmp_path)
+
+
 def test_no_golden_file_is_left_over():
-    suffixes = (".c", ".h", ".txt", ".repl", ".resc", ".robot")
+    suffixes = (".c", ".h", ".txt", ".repl", ".resc", ".robot", ".ld")
     kept = {p.name for p in HERE.iterdir() if p.suffix in suffixes}
     texts = {f"{name}.{suffix}" for name in NAMES for suffix in ("graph.txt", "h", "c")}
+    texts |= {golden_of_parts(name).name for name in PARTS}
     assert kept == texts | {f"digits.{name}" for name in RENODE}
 
 

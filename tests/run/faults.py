@@ -19,7 +19,7 @@ int32_t {prefix}_run(void)
 """
 
 
-def _inject(project: Project, body: str) -> None:
+def call(project: Project, body: str) -> None:
     """Have a function with this body called within the layer."""
     prefix = project.manifest.prefix
     path = project.directory / f"{prefix}.c"
@@ -51,27 +51,27 @@ def canary(project: Project) -> None:
     """A byte behind the arena is written."""
     size = project.manifest.arena_bytes
     body = "volatile uintptr_t arena = (uintptr_t){prefix}_arena;\n"
-    _inject(project, body + f"    *(volatile uint8_t *)(arena + {size + 3}u) = 7;")
+    call(project, body + f"    *(volatile uint8_t *)(arena + {size + 3}u) = 7;")
 
 
 def write_flash(project: Project) -> None:
     """A constant is written."""
-    _inject(project, f"*(volatile int8_t *)(uintptr_t){table(project)} = 1;")
+    call(project, f"*(volatile int8_t *)(uintptr_t){table(project)} = 1;")
 
 
 def stack_overflow(project: Project) -> None:
     """A recursion that never ends, and that the compiler cannot turn into a loop."""
-    _inject(project, "depth += depth == 0u ? 0u : (uint32_t)injected(depth + 1u);")
+    call(project, "depth += depth == 0u ? 0u : (uint32_t)injected(depth + 1u);")
 
 
 def endless_loop(project: Project) -> None:
     """A loop that never ends."""
-    _inject(project, 'for (;;)\n    {{\n        __asm__ volatile("nop");\n    }}')
+    call(project, 'for (;;)\n    {{\n        __asm__ volatile("nop");\n    }}')
 
 
 def undefined(project: Project) -> None:
     """An instruction that no core has."""
-    _inject(project, '__asm__ volatile("udf #1");')
+    call(project, '__asm__ volatile("udf #1");')
 
 
 def wrong_weight(project: Project, layer: int = LAYER) -> None:
