@@ -25,7 +25,7 @@
 /* Largest rank glue_strided_copy_s8 and glue_indexed_copy_s8 take. */
 #define GLUE_MAX_RANK 8
 
-/* Largest number of elements glue_reduce_sum_s8 adds up, and of one row of glue_normalize_s8. */
+/* Largest number of elements glue_reduce_sum_s8 and glue_lrn_s8 add up, and of one row of glue_normalize_s8. */
 #define GLUE_MAX_REDUCED 33000
 #define GLUE_MAX_NORMALIZED 65536
 
@@ -75,6 +75,21 @@ extern "C"
         int32_t output_offset;     /* zero_point of the output, in [-128, 127] */
         cmsis_nn_activation activation;
     } glue_log_softmax_params;
+
+    /* Parameters of glue_lrn_s8. */
+    typedef struct
+    {
+        int32_t input_offset;  /* -zero_point of the input, in [-127, 128] */
+        int32_t output_offset; /* zero_point of the output, in [-128, 127] */
+        int32_t before;        /* channels of the window before its own, >= 0 */
+        int32_t after;         /* and after it, >= 0; before + after < GLUE_MAX_REDUCED */
+        int32_t base;          /* >= 1; base + (sum * multiplier >> shift) < 2^31 for every sum of squares */
+        int32_t multiplier;    /* >= 0 */
+        int32_t shift;         /* in [1, 62] */
+        const int32_t *factors;   /* 31 entries, by the leading bit n of the power, >= 0: */
+        const int32_t *shifts;    /* factor * 2^-shift = 2^(-beta * n) * scales; in [1, 62] */
+        const int32_t *fractions; /* 33 entries in [0, 2^30]: round(2^30 * (1 + i / 32)^-beta) */
+    } glue_lrn_params;
 
     /* Parameters of glue_matmul_s8. Steps are distances in codes; 0 along a broadcast axis. */
     typedef struct
@@ -427,6 +442,17 @@ extern "C"
                                             int32_t row_size,
                                             const glue_log_softmax_params *params,
                                             int8_t *output);
+
+    /*
+     * Local response normalisation of [pixels, channels] over windows of channels. With x_c = input_c + input_offset:
+     *   sum = sum of x_k * x_k for k in [c - before, c + after] inside of [0, channels)
+     *   p   = base + (sum * multiplier >> shift)                          64 bits
+     *   n   = floor(log2(p)),  m = p * 2^(31 - n),  i = m >> 26 & 31,  r = m >> 10 & 0xFFFF
+     *   f   = fractions[i] + ((fractions[i + 1] - fractions[i]) * r >> 16)
+     *   output_c = clamp(((x_c * (f * factors[n] >> 30) + 2^(shifts[n] - 1)) >> shifts[n]) + output_offset)
+     */
+    arm_cmsis_nn_status glue_lrn_s8(
+        const glue_lrn_params *params, const int8_t *input, int32_t pixels, int32_t channels, int8_t *output);
 
     /*
      * Convolution with groups: as arm_convolve_wrapper_s8, but needs no context and is there whatever version of

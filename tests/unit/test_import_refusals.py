@@ -96,12 +96,12 @@ def test_r21_refused_with_the_node_and_the_reason(case):
 
 def test_r21_all_unsupported_nodes_are_in_one_message():
     nodes = [
-        node("Bernoulli", "x", "a"), node("Conv", "a w", "b"), node("LRN", "b", "c", size=3),
+        node("Bernoulli", "x", "a"), node("Conv", "a w", "b"), node("Hardmax", "b", "c"),
         node("Relu", "c", "d"), node("Pad", "d p", "e", mode="magic"),
         node("RandomNormalLike", "e"),
     ]  # fmt: skip
     error = refusal(model(*nodes, opset=17, w=W, p=np.ones(8, np.int64)))
-    for name in ("Bernoulli 'n_a'", "LRN 'n_c'", "Pad 'n_e'", "RandomNormalLike 'n_y'"):
+    for name in ("Bernoulli 'n_a'", "Hardmax 'n_c'", "Pad 'n_e'", "RandomNormalLike 'n_y'"):
         assert name in error.reason
     assert "n_b" not in error.reason
     assert error.reason.startswith("4 nodes")

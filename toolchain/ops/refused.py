@@ -8,7 +8,6 @@ _HINTS = {
     "ArgMin": _LABELS,
     "TopK": _LABELS,
     "Hardmax": _LABELS,
-    "LRN": "train with BatchNormalization, which costs nothing",
     "ReduceProd": "products of many int8 values keep no precision",
     "ReduceLogSum": "use ReduceSum and Log",
     "ReduceLogSumExp": "use LogSoftmax, or Softmax and Log",
