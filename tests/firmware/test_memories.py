@@ -94,7 +94,7 @@ def test_everything_is_where_it_was_put(projects, core: str) -> None:
     """In the program for the board, at its addresses."""
     project = projects(core)
     built = pipeline.build(project.directory)
-    model, board = project.manifest.firmware, project.manifest.target
+    model, board = project.manifest.firmware, project.manifest.board
     elf = Elf(built.programs.firmware)
 
     def memory(symbol: str) -> str:
