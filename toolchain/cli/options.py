@@ -64,7 +64,7 @@ RAM = Annotated[
     typer.Option(
         "--ram",
         metavar="auto|min|BYTES",
-        help="Layer by layer; the smallest arena, row by row; or the fastest plan that fits.",
+        help="Small at full speed; the smallest arena, row by row; or the fastest plan that fits.",
     ),
 ]
 ARENA_IN = Annotated[

@@ -36,7 +36,12 @@ TRIES = 120
 
 
 def in_bands(
-    graph: Graph, default: Arranged, target: Target, optimize: Optimize, keep_inputs: bool
+    graph: Graph,
+    default: Arranged,
+    target: Target,
+    optimize: Optimize,
+    keep_inputs: bool,
+    enough: int = 0,
 ) -> Arranged:
     """The plan with blocks in bands, or the default one where they save too little.
 
@@ -46,6 +51,7 @@ def in_bands(
         target: Instruction set and family.
         optimize: What kernels are chosen for.
         keep_inputs: Inputs survive a run.
+        enough: Bytes; among plans that have no more, the fastest.
     """
     fastest = select_kernels(graph, target, optimize)
     total = sum(choice.predicted or 0 for choice in fastest.values())
@@ -53,7 +59,7 @@ def in_bands(
     budget = min(int(PREDICTED * total), int(SHARE * total) - spent)
     if budget <= 0 or optimize is Optimize.SIZE:
         return default
-    return _Bands(default, fastest, target, optimize, keep_inputs, budget).found()
+    return _Bands(default, fastest, target, optimize, keep_inputs, budget).found(enough)
 
 
 def more_instructions(
@@ -109,13 +115,15 @@ class _Bands:
         self.alone = self._live(default.graph, default.choices)
         self.costs: dict[Cut, _Cost | None] = {}
 
-    def found(self) -> Arranged:
+    def found(self, enough: int) -> Arranged:
         """Lower and lower peaks while the budget lasts; the lowest that can be placed."""
         ways = []
-        first = limit = _below(self.default.plan.arena_bytes)
+        first = limit = max(_below(self.default.plan.arena_bytes), enough)
         while (way := self._cheapest(limit)) is not None and way.cost <= self.budget:
             ways.append(way)
-            limit = _below(way.peak)
+            if way.peak <= enough:
+                break
+            limit = max(_below(way.peak), enough)
         for way in reversed(ways):
             found = self._planned(way)
             if found.plan.arena_bytes <= first:

@@ -57,12 +57,13 @@ def plan_for(graph: Graph, target: Target, wish: Wish | None = None) -> Arranged
     default = arrange(graph, target, wish.optimize, wish.keep_inputs)
     if wish.by_rows:
         return _Search(default.graph, default.choices, target, wish).found(None)
-    fits = isinstance(wish.ram, int) and default.plan.arena_bytes <= wish.ram
-    if fits:
+    enough = wish.ram if isinstance(wish.ram, int) else 0
+    if default.plan.arena_bytes <= enough:
         return default
-    if wish.ram is Ram.AUTO:
-        return in_bands(graph, default, target, wish.optimize, wish.keep_inputs)
-    return _Search(default.graph, default.choices, target, wish).found(default)
+    bands = in_bands(graph, default, target, wish.optimize, wish.keep_inputs, enough)
+    if wish.ram is Ram.AUTO or bands.plan.arena_bytes <= enough:
+        return bands
+    return _Search(default.graph, default.choices, target, wish).found(bands)
 
 
 def check_planned(planned: Arranged, target: Target, rooms: Sequence[Room] = ()) -> None:
@@ -164,7 +165,7 @@ class _Search:
         """The plan that is wished for.
 
         Args:
-            default: That with whole tensors; None when there must be rows.
+            default: One without long segments; None when there must be rows.
         """
         ram = self.wish.ram
         found = self._quickest() if ram is Ram.AUTO else self._smallest(default)
