@@ -20,7 +20,7 @@
 #error "digits.c was generated for GLUE_SINGLE_ROUNDING=0: compile it and the kernels with that"
 #endif
 
-_Static_assert(DIGITS_ARENA_BYTES >= 2336, "DIGITS_ARENA_BYTES must be at least 2336");
+_Static_assert(DIGITS_ARENA_BYTES >= 2288, "DIGITS_ARENA_BYTES must be at least 2288");
 
 /* Placement of the arena, e.g. __attribute__((aligned(16), section(".dtcm"))). */
 #ifndef DIGITS_ARENA_ATTRIBUTE

@@ -22,7 +22,7 @@
 
 /* Bytes of the arena; a larger value is allowed, a smaller one does not compile. */
 #ifndef DIGITS_ARENA_BYTES
-#define DIGITS_ARENA_BYTES 2336
+#define DIGITS_ARENA_BYTES 2288
 #endif
 
 #define DIGITS_INPUT_IMAGE_BYTES 64
