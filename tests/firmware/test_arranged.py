@@ -19,8 +19,15 @@ from toolchain.ops._windows import Window
 from toolchain.ops.add import Add
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.depthwise import DepthwiseConv2D
-from toolchain.plan import Arranged, arrange, check_plan, plan_memory
+from toolchain.plan import (
+    Arranged,
+    arrange,
+    check_plan,
+    check_planned,
+    plan_memory,
+)
 from toolchain.project import firmware_of
+from toolchain.rows import Segments, Streamed, replaced
 from toolchain.select import Optimize, alternatives, select_kernels
 
 
@@ -78,9 +85,25 @@ def _layer(
     return op
 
 
-def _arranged(graph: Graph, target: Target, *, frugal: bool = False) -> Arranged:
-    """As for a user, or with the last frugal form of every kernel that has one."""
-    if frugal:
+def _in_bands(graph: Graph, target: Target) -> Arranged:
+    """Every three layers that can be are a segment, with two to four rows a call."""
+    segments, made, first = Segments(graph, target), [], 0
+    while first + 2 < len(graph.ops):
+        segment = segments.segment(first, first + 2, 2 + len(made) % 3)
+        made += [segment] if segment is not None else []
+        first += 1 if segment is None else 3
+    run = replaced(graph, [(s.first, s.op) for s in made])
+    choices = {**select_kernels(graph, target), **{s.op.y: s.choice for s in made}}
+    return Arranged(run, choices, plan_memory(run, choices, target.alignment))
+
+
+def _arranged(graph: Graph, target: Target, form: str = "fast") -> Arranged:
+    """Whole tensors, the last frugal form of every kernel that has one, or segments in bands."""
+    if form == "bands":
+        found = _in_bands(graph, target)
+        check_planned(found, target)
+        return found
+    if form == "frugal":
         choices = dict(select_kernels(graph, target))
         for y, others in alternatives(graph, target, choices, Optimize.SIZE).items():
             if others:
@@ -94,14 +117,16 @@ def _arranged(graph: Graph, target: Target, *, frugal: bool = False) -> Arranged
 
 
 @pytest.mark.emulator
-@pytest.mark.parametrize("frugal", [False, True], ids=["fast", "frugal"])
+@pytest.mark.parametrize("form", ["fast", "frugal", "bands"])
 @pytest.mark.parametrize("core", BOARDS)
-def test_nets_equal_their_oracles_in_their_arena(core: str, frugal: bool, tmp_path: Path) -> None:
+def test_nets_equal_their_oracles_in_their_arena(core: str, form: str, tmp_path: Path) -> None:
     nets = [_net(seed) for seed in range(8)]
     board = load_board(BOARDS[core])
     target = Target(board.isa)
-    found = _arranged(_joined([graph for graph, _ in nets]), target, frugal=frugal)
-    assert any(b.onto for b in found.plan.buffers) or not frugal
+    found = _arranged(_joined([graph for graph, _ in nets]), target, form)
+    assert any(b.onto for b in found.plan.buffers) or form != "frugal"
+    segments = sum(isinstance(op, Streamed) for op in found.graph.ops)
+    assert segments > 4 if form == "bands" else segments == 0
     assert any(b.over and not b.onto for b in found.plan.buffers)
     code = write_code(found.graph, found.choices, found.plan, target, "nets")
     folder = tmp_path / "project"

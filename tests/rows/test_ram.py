@@ -14,11 +14,11 @@ from toolchain.errors import InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.ir import Graph, Target
-from toolchain.plan import Arranged, Ram, Wish, arrange, check_planned, plan_for, rows_notes
+from toolchain.plan import Arranged, Ram, Wish, arrange, bands, check_planned, plan_for, rows_notes
 from toolchain.quant.calibrate import Range
 from toolchain.quant.prune import prune
 from toolchain.quant.quantize import free_tensors, quantize
-from toolchain.rows import RowChoice
+from toolchain.rows import RowChoice, Streamed
 from toolchain.select import Optimize, select_kernels
 
 DSP = Target(Isa.DSP)
@@ -107,6 +107,25 @@ def test_dense_layers_take_no_rows(shared: Path) -> None:
     assert planned(graph, Ram.MIN) == planned(graph, Ram.AUTO)
     with pytest.raises(InputRefused, match="cannot come row by row"):
         planned(graph, Ram.MIN, by_rows=True)
+
+
+@pytest.mark.parametrize("target", [DSP, Target(Isa.MVE), Target(Isa.SCALAR)], ids=str)
+def test_random_chains_in_bands(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every byte is worth all instructions; each segment is executed in its arena."""
+    monkeypatch.setattr(bands, "LEAST", 0)
+    monkeypatch.setattr(bands, "PREDICTED", 1.0)
+    monkeypatch.setattr(bands, "SHARE", 1.0)
+    segments: list[int] = []
+    for seed in range(12):
+        rng = np.random.default_rng(200 + seed)
+        graph = random_chain(rng, int(rng.integers(3, 12)))
+        whole, found = arrange(graph, target), plan_for(graph, target)
+        check_planned(found, target)
+        cut = [op for op in found.graph.ops if isinstance(op, Streamed)]
+        assert (found == whole) == (not cut)
+        assert not cut or found.plan.arena_bytes < whole.plan.arena_bytes
+        segments.append(len(cut))
+    assert sum(n > 0 for n in segments) > 3
 
 
 @pytest.mark.parametrize("seed", range(12))
