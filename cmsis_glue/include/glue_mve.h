@@ -252,6 +252,43 @@ extern "C"
                                                      int8_t *y,
                                                      void *scratch);
 
+    typedef struct glue_depthwise_row_job glue_depthwise_row_job;
+
+    /*
+     * One row of 4 to 8 outputs of a depthwise 3 x 3 convolution with strides of 1, bounds of -128 and 127, no left shifts,
+     * and right shifts below 0 only where the zero point is -128 or with GLUE_SINGLE_ROUNDING, as in the strips.
+     */
+    typedef struct
+    {
+        void (*run)(glue_depthwise_row_job *job); /* that for the number of outputs */
+        /*
+         * For every four channels a record of words for 0, 2, 1, 3: 16 bytes of weights for the window at columns 0 to 2
+         * of four, and 16 for that at columns 1 to 3, byte 4 * column + row; five times bias minus input_zero * sum of
+         * the weights, with multiplier and right shift (<= 0) after it, of channels 2 and 3 before the last one. Then
+         * the four multipliers and right shifts.
+         */
+        const int32_t *weights;
+        int32_t channels; /* a multiple of 4, below 16384 */
+        int32_t columns;  /* of the input */
+        int32_t outputs;
+        int32_t padding; /* columns before the input: 0 or 1; after it there is as much as the outputs need, 0 or 1 */
+        int32_t missing; /* 0: three rows in the input; 1, 2: the first, the last one of the kernel is padding */
+        int32_t input_zero;
+        int32_t output_zero;
+    } glue_depthwise_row_mve_params;
+
+    /*
+     * scratch, 4-byte aligned: 64 * (outputs + 2, one more for an odd number of them) bytes. y may lie on the first row of
+     * x.
+     */
+    arm_cmsis_nn_status
+    glue_depthwise_row_mve(const glue_depthwise_row_mve_params *params, const int8_t *x, int8_t *y, void *scratch);
+    void glue_depthwise_row_4_mve(glue_depthwise_row_job *job);
+    void glue_depthwise_row_5_mve(glue_depthwise_row_job *job);
+    void glue_depthwise_row_6_mve(glue_depthwise_row_job *job);
+    void glue_depthwise_row_7_mve(glue_depthwise_row_job *job);
+    void glue_depthwise_row_8_mve(glue_depthwise_row_job *job);
+
     /* Elements lie in rows; operands go on by their steps from row to row: 0 repeats a row. */
     typedef struct
     {

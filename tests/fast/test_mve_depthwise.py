@@ -87,7 +87,21 @@ def _general(rng: np.random.Generator) -> Example:
     return _example(rng, window, (size(rng, 1, 2), height, width, size(rng, 1, 40)), multiplier)
 
 
-MAKERS = (_on_strips, _on_long_strips, _on_narrow_strips, _general)
+def _one_row(rng: np.random.Generator) -> Example:
+    """One row of 4 to 8 outputs; the first or the last row of the kernel may be padding."""
+    top, bottom = ((0, 0), (1, 0), (0, 1))[int(rng.integers(3))]
+    left, right = (int(n) for n in rng.integers(0, 2, 2))
+    outputs, channels = size(rng, 4, 8), 4 * size(rng, 1, 11)
+    shape = (1, 3 - top - bottom, outputs + 2 - left - right, channels)
+    window = Window((3, 3), pads=(top, left, bottom, right))
+    return Example(
+        DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, 0.0),
+        {"x": shape},
+        {"w": normal(rng, 1, 3, 3, channels), "b": normal(rng, channels)},
+    )
+
+
+MAKERS = (_on_strips, _on_long_strips, _on_narrow_strips, _one_row, _general)
 
 
 def _facts(site: Site, kernel: str) -> dict[str, bool]:
@@ -139,6 +153,14 @@ def test_long_strips_equal_their_oracle(tmp_path: Path) -> None:
 def test_narrow_strips_equal_their_oracle(tmp_path: Path) -> None:
     totals = _totals(run_layers(_on_narrow_strips, range(30), tmp_path / "project"))
     assert totals["narrow"] >= 10
+
+
+@pytest.mark.usefixtures("form")
+def test_one_row_equals_its_oracle(tmp_path: Path) -> None:
+    layers = run_layers(_one_row, range(40), tmp_path / "project")
+    taken = [site.shape(site.op.y)[2] for site, c in layers if c.kernel.name.endswith("row_mve")]
+    assert len(taken) >= 30
+    assert set(taken) == {4, 5, 6, 7, 8}
 
 
 def test_any_geometry_equals_its_oracle(tmp_path: Path) -> None:

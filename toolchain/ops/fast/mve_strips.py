@@ -252,7 +252,7 @@ def _strips(site: Site, form: Form, chosen: Cut) -> Iterator[tuple[int, int]]:
                 yield image * sizes[0] + x + first, image * sizes[1] + y + final
 
 
-def _general(site: Site) -> bool:
+def is_general(site: Site) -> bool:
     """Some channel needs more than the short records can say."""
     low, high = clamp_of(site)
     multipliers, left = requantisation(site)
@@ -264,7 +264,7 @@ def _general(site: Site) -> bool:
 
 def facts(site: Site, form: Form, found: Cut) -> Mapping[str, Any]:
     """Axes, span, and the forms, which say what the records are."""
-    kind = "general_mve" if _general(site) else "mve"
+    kind = "general_mve" if is_general(site) else "mve"
     width = "_narrow" if found.narrow else ""
     single = f"&glue_depthwise_{form.name}_line_{kind}"
     axes = {
@@ -300,7 +300,7 @@ def pack(site: Site, form: Form, chosen: Cut) -> Mapping[str, Array]:
     multiplier, left = requantisation(site)
     right = np.minimum(left, -1 if rounds_once(site) else 0)
     columns = [folded_bias(site), multiplier, right]
-    if _general(site):
+    if is_general(site):
         columns += [left - right, left < 0]
     numbers = np.stack([np.asarray(c).astype(np.int32) for c in columns], axis=1)
     return {"stream": np.concatenate([weights, numbers], axis=1).astype(np.int32)}
