@@ -21,7 +21,7 @@
  * A group that reaches past the last channel repeats that channel. In glue_dense_mve the tables behind the weights list
  * the channels 0, 2, 4, 6, 1, 3, 5, 7.
  */
-typedef struct
+typedef struct glue_filter_mve
 {
     const int32_t *stream; /* 16-byte aligned */
     int32_t steps;         /* steps of 16 codes in a row */
@@ -30,6 +30,9 @@ typedef struct
     int32_t low;           /* bounds of the output */
     int32_t high;
     int32_t form;          /* one of GLUE_MVE_RECTIFIED, .. */
+
+    /* glue_rows_single_mve: an odd last row by itself, where glue_rows_mve takes the others; or NULL */
+    void (*single)(const struct glue_filter_mve *filter, const int8_t *x, int8_t *y);
 } glue_filter_mve;
 
 #define GLUE_MVE_MAX_CHANNELS 65532
@@ -124,6 +127,8 @@ extern "C"
 
     /* At least one row. */
     void glue_rows_mve(const glue_filter_mve *filter, const int8_t *x, int32_t pitch, int32_t rows, int8_t *y);
+
+    void glue_rows_single_mve(const glue_filter_mve *filter, const int8_t *x, int8_t *y);
 
     /* At least four rows, at most two steps; rows of two steps follow one another without gaps. */
     void glue_rows_32_mve(const glue_filter_mve *filter, const int8_t *x, int32_t pitch, int32_t rows, int8_t *y);

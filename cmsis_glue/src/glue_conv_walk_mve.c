@@ -88,7 +88,7 @@ arm_cmsis_nn_status glue_conv_walk_mve(const glue_conv_mve_layer *layer,
             gathered += windows.count;
             if (gathered == batch)
             {
-                multiply(&layer->filter, scratch, windows.width, gathered, y);
+                glue_mve_multiply(&layer->filter, scratch, windows.width, gathered, y, multiply);
                 y += gathered * layer->filter.channels;
                 left -= gathered;
                 batch = next_batch(layer, left);

@@ -1,6 +1,8 @@
 #include "glue_rows.h"
 
-#include <string.h>
+#include "glue_mve_lanes.h"
+
+#if !GLUE_MVE_ASM
 
 #define WORDS 4
 
@@ -16,12 +18,17 @@ static int32_t move_words(int8_t *to, const int8_t *from, int32_t count)
     }
     return done;
 }
+#endif
 
 void glue_move_down_s8(int8_t *to, const int8_t *from, int32_t count)
 {
+#if GLUE_MVE_ASM
+    glue_mve_copy(to, from, count); /* forwards */
+#else
     int32_t i = (((uintptr_t)to | (uintptr_t)from) & 3u) == 0u ? move_words(to, from, count) : 0;
     for (; i < count; i++)
     {
         to[i] = from[i];
     }
+#endif
 }

@@ -11,6 +11,7 @@
 #include "glue_internal.h"
 #include "glue_mve.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #if defined(__ARM_FEATURE_MVE)
@@ -68,6 +69,39 @@ static inline void glue_mve_accumulate(
         }
     }
 #endif
+}
+
+/* Sums of a row and the four channels whose block begins at `stream`; returns what follows the weights. */
+static inline const int32_t *
+glue_mve_multiply_row(const glue_filter_mve *filter, const int32_t *stream, const int8_t *x, int32_t *sums)
+{
+    memcpy(sums, stream, GLUE_MVE_LANES * sizeof *sums);
+    const int8_t *w = (const int8_t *)(stream + GLUE_MVE_LANES);
+    for (int32_t step = 0; step < filter->steps; step++)
+    {
+        glue_mve_accumulate(sums, GLUE_MVE_LANES, x + step * GLUE_MVE_STEP, w, GLUE_MVE_STEP, GLUE_MVE_STEP);
+        w += GLUE_MVE_LANES * GLUE_MVE_STEP;
+    }
+    return stream + GLUE_MVE_LANES + filter->steps * GLUE_MVE_STEP;
+}
+
+/* All rows; an odd last one by itself where the filter says so. */
+static inline void glue_mve_multiply(const glue_filter_mve *filter,
+                                     const int8_t *x,
+                                     int32_t pitch,
+                                     int32_t rows,
+                                     int8_t *y,
+                                     glue_rows_mve_function *multiply)
+{
+    const int32_t single = filter->single != NULL ? rows % 2 : 0, others = rows - single;
+    if (others > 0)
+    {
+        multiply(filter, x, pitch, others, y);
+    }
+    if (single)
+    {
+        filter->single(filter, x + others * pitch, y + others * filter->channels);
+    }
 }
 
 /* Requantise four sums, add the zero point, clamp; store the first `count`, `pitch` bytes apart. */

@@ -12,7 +12,7 @@ arm_cmsis_nn_status glue_pointwise_walk_mve(const glue_pointwise_mve_layer *laye
     {
         if (layer->direct > 0)
         {
-            multiply(filter, x, layer->pitch, layer->direct, y);
+            glue_mve_multiply(filter, x, layer->pitch, layer->direct, y, multiply);
             y += layer->direct * filter->channels;
         }
         x += layer->line_step;
@@ -24,7 +24,7 @@ arm_cmsis_nn_status glue_pointwise_walk_mve(const glue_pointwise_mve_layer *laye
         {
             glue_mve_copy(scratch + row * width, x + row * layer->depth, layer->depth);
         }
-        multiply(filter, scratch, width, rest, y);
+        glue_mve_multiply(filter, scratch, width, rest, y, multiply);
     }
     return ARM_CMSIS_NN_SUCCESS;
 }

@@ -1,8 +1,23 @@
 #include "glue_rows.h"
 
+#include "glue_mve_lanes.h"
 #include "glue_word_sums.h"
 
-#include <string.h>
+/* Adds the sums of four channels. */
+static void add_sums(const int8_t *x, int32_t cells, int32_t step, int32_t *sums)
+{
+#if GLUE_MVE
+    int32x4_t total = vldrwq_s32(sums);
+    for (int32_t i = 0; i < cells; i++)
+    {
+        total = vaddq_s32(total, vldrbq_s32(x));
+        x += step;
+    }
+    vstrwq_s32(sums, total);
+#else
+    glue_add_word_sums(x, cells, step, sums);
+#endif
+}
 
 static int32_t sum_bytes(const int8_t *x, int32_t cells, int32_t step)
 {
@@ -30,7 +45,7 @@ glue_row_sums_s8(const int8_t *row, int32_t pixels, int32_t channels, int32_t ad
     int32_t c = 0;
     for (; c < words; c += 4)
     {
-        glue_add_word_sums(row + c, pixels, channels, sums + c);
+        add_sums(row + c, pixels, channels, sums + c);
     }
     for (; c < channels; c++)
     {

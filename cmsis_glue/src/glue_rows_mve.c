@@ -11,18 +11,8 @@ static void multiply_pair(const glue_filter_mve *filter, const int8_t *const x[2
     for (int32_t c = 0; c < filter->channels; c += GLUE_MVE_LANES)
     {
         int32_t sums[2][GLUE_MVE_LANES];
-        for (int32_t row = 0; row < 2; row++)
-        {
-            memcpy(sums[row], stream, sizeof sums[row]);
-            const int8_t *w = (const int8_t *)(stream + GLUE_MVE_LANES);
-            for (int32_t step = 0; step < filter->steps; step++)
-            {
-                const int8_t *const codes = x[row] + step * GLUE_MVE_STEP;
-                glue_mve_accumulate(sums[row], GLUE_MVE_LANES, codes, w, GLUE_MVE_STEP, GLUE_MVE_STEP);
-                w += GLUE_MVE_LANES * GLUE_MVE_STEP;
-            }
-        }
-        stream += GLUE_MVE_LANES + filter->steps * GLUE_MVE_STEP;
+        glue_mve_multiply_row(filter, stream, x[0], sums[0]);
+        stream = glue_mve_multiply_row(filter, stream, x[1], sums[1]);
         const glue_mve_scale scale = glue_mve_read_scale(stream, GLUE_MVE_LANES, filter->form);
         stream += (filter->form == GLUE_MVE_GENERAL ? 3 : 2) * GLUE_MVE_LANES;
         const int32_t channels = glue_min(filter->channels - c, GLUE_MVE_LANES);

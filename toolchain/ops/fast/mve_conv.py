@@ -20,6 +20,7 @@ from toolchain.ops.fast.epilogue import (
     rounds_once,
     rows_of,
 )
+from toolchain.ops.fast.short_rows import odd_pixel
 
 STEP = 16
 """Codes in one vector."""
@@ -110,6 +111,7 @@ def filter_facts(site: Site) -> Mapping[str, Any]:
             "channels": site.shape(site.op.y)[-1],
             "form": f"GLUE_MVE_{form_of(site).name}",
             "clamp": clamp_of(site),
+            "odd": odd_pixel(site),
         }
     }
 
@@ -288,7 +290,12 @@ def _conv_facts(site: Site) -> Mapping[str, Any]:
 
 
 MVE = frozenset({Isa.MVE})
-ROWS = ("glue_rows_mve.c", "glue_rows_mve.S")
+ROWS = (
+    "glue_rows_mve.c",
+    "glue_rows_mve.S",
+    "glue_rows_single_mve.c",
+    "glue_rows_single_mve.S",
+)
 ROWS_32 = ("glue_rows_32_mve.c", "glue_rows_32_mve.S")
 
 

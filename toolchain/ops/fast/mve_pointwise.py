@@ -24,6 +24,7 @@ from toolchain.ops.fast.mve_conv import (
     pack_rows,
     steps_of,
 )
+from toolchain.ops.fast.short_rows import odd_pixel
 
 _GROUP = 4
 """Channels of glue_rows_mve computed at a time."""
@@ -155,13 +156,17 @@ def _lines_in_order(site: Site, walk: Walk) -> tuple[list[range], list[Group]]:
 def _rows_in_order(site: Site) -> list[Group]:
     """Pairs of rows, read again for every four channels.
 
-    An odd number of rows begins with two pairs that have a row in common.
+    An odd number of rows begins with two pairs that have a row in common, or the last is single.
     """
     again = (-(-site.shape(site.op.y)[-1] // _GROUP) - 1) * _GROUP
     lines, copied = _lines_in_order(site, _lines)
     groups: list[Group] = []
     for rows in lines:
         odd = len(rows) % 2
+        if odd_pixel(site):
+            groups += groups_of(rows[: len(rows) - odd], 2, again)
+            groups += groups_of(rows[len(rows) - odd :], 1, again)
+            continue
         groups += groups_of(rows[: 2 * odd], 2, again) + groups_of(rows[odd:], 2, again)
     return groups + copied
 
