@@ -110,6 +110,13 @@ def _first_layer(rng: np.random.Generator) -> Example:
     return _layer(rng, Window(kernel, stride, _pads(rng, kernel)), shape, size(rng, 1, 18))
 
 
+def _odd_row(rng: np.random.Generator) -> Example:
+    """One short row of outputs, of which pairs leave one over."""
+    kernel = (1, 1) if rng.random() < 0.7 else (2, 3)
+    shape = (kernel[0], 2 * size(rng, 1, 6) + kernel[1], size(rng, 1, 170))
+    return _layer(rng, Window(kernel), shape, size(rng, 1, 21))
+
+
 def _dense(rng: np.random.Generator) -> Example:
     rows = 1 if rng.random() < 0.7 else size(rng, 2, 9)
     depth, outputs = size(rng, 1, 200), size(rng, 1, 40)
@@ -139,6 +146,7 @@ LAYERS = {
         "glue_conv_mve": {"rectified", "signed", "left"},
         "glue_conv_32_mve": {"rectified"},
     },
+    _odd_row: {"glue_pointwise_mve": ALL, "glue_conv_mve": {"signed", "left"}},
     _dense: {"glue_dense_mve": ALL, "glue_pointwise_mve": {"rectified", "signed"}},
 }
 
