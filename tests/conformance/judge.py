@@ -16,8 +16,8 @@ from toolchain.ir import Array, Graph
 from toolchain.ir.execute import evaluate, simulate
 from toolchain.ir.fixedpoint import dequantize
 from toolchain.ir.fixedpoint import quantize as to_codes
-from toolchain.quant.calibrate import Range
 from toolchain.quant.quantize import quantize
+from toolchain.quant.ranges import Range
 
 LAYOUT = {
     "AveragePool", "Cast", "Concat", "Constant", "DepthToSpace", "Dropout", "Expand", "Flatten",

@@ -6,15 +6,15 @@ import numpy as np
 import onnx
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
+from tests.calibration import calibrate, calibrated_tensors
 from toolchain import passes
 from toolchain.check.advice import advise_on
 from toolchain.check.diagnosis import Diagnosis, diagnose
 from toolchain.frontend.read import read
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph
-from toolchain.quant.calibrate import calibrate
 from toolchain.quant.prune import prune
-from toolchain.quant.quantize import calibrated_tensors, quantize
+from toolchain.quant.quantize import quantize
 
 SHAPE = (1, 3, 8, 8)
 CHANNELS = 8

@@ -15,8 +15,8 @@ from toolchain.ir import Array, Example, Graph, Origin, Rounding, Target, Tensor
 from toolchain.ir.execute import evaluate, simulate
 from toolchain.ir.fixedpoint import quantize as to_codes
 from toolchain.plan import Arranged, check_planned, plan_memory
-from toolchain.quant.calibrate import Range
 from toolchain.quant.quantize import quantize
+from toolchain.quant.ranges import Range
 from toolchain.resources import CMSIS_GLUE
 from toolchain.select import select_kernels
 

@@ -7,8 +7,8 @@ from toolchain.check.metrics import agreement
 from toolchain.ir.batch import simulate_batch
 from toolchain.ir.fixedpoint import dequantize
 from toolchain.ir.fixedpoint import quantize as to_codes
+from toolchain.quant.calibrate import Profile
 from toolchain.quant.choose import outliers
-from toolchain.quant.histogram import Histogram
 from toolchain.quant.quantize import free_tensors, quantize
 from toolchain.quant.refine import Wanted, plain, refine
 from toolchain.quant.trial import float_values
@@ -19,7 +19,7 @@ PLAIN = Wanted("minmax", weights=False)
 def measure(graph, samples):
     found = {}
     for name, value in float_values(graph, {"x": samples}, free_tensors(graph)).items():
-        found[name] = Histogram()
+        found[name] = Profile(graph.origins[name])
         found[name].add(value)
     return found
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from onnx import ModelProto
 
+from tests.calibration import calibrate, calibrated_tensors
 from toolchain import passes
 from toolchain.check.evaluate import input_codes
 from toolchain.frontend.load import load_model
@@ -16,9 +17,8 @@ from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Rounding
 from toolchain.ir.execute import simulate
 from toolchain.ir.fixedpoint import dequantize
-from toolchain.quant.calibrate import calibrate
 from toolchain.quant.prune import prune
-from toolchain.quant.quantize import calibrated_tensors, quantize
+from toolchain.quant.quantize import quantize
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from toolchain.ops.max_pool import MaxPool
 from toolchain.ops.mul import Mul
 from toolchain.ops.pad import Pad
 from toolchain.ops.unary import Unary
-from toolchain.quant.calibrate import Range
 from toolchain.quant.quantize import quantize
+from toolchain.quant.ranges import Range
 
 LAYERS = ("conv", "conv", "depthwise", "depthwise", "grouped", "max", "mean", "table", "pad")
 

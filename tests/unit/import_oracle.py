@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
+from tests.calibration import calibrated_tensors
 from toolchain import passes
 from toolchain.frontend.read import read
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph
 from toolchain.ir.execute import evaluate
-from toolchain.quant.quantize import calibrated_tensors
 
 TOLERANCE = 1e-4
 """Largest difference, relative to the largest value of the tensor."""

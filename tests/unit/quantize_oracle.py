@@ -10,6 +10,7 @@ import pytest
 from onnx import ModelProto
 
 import toolchain.ops
+from tests.calibration import calibrate, calibrated_tensors
 from tests.unit.import_oracle import sample_of
 from toolchain import passes
 from toolchain.frontend.read import read
@@ -19,8 +20,8 @@ from toolchain.ir.execute import evaluate, simulate
 from toolchain.ir.fixedpoint import Rounding, dequantize, quantize_multiplier
 from toolchain.ir.fixedpoint import quantize as to_codes
 from toolchain.ir.fixedpoint import requantize as exact_requantize
-from toolchain.quant.calibrate import Range, calibrate
-from toolchain.quant.quantize import Quantized, calibrated_tensors, quantize
+from toolchain.quant.quantize import Quantized, quantize
+from toolchain.quant.ranges import Range
 
 INT32 = 2**31 - 1
 

@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tests.calibration import calibrate
 from toolchain.errors import InputRefused
 from toolchain.frontend.session import FloatSession
-from toolchain.quant.calibrate import calibrate
+from toolchain.quant.calibrate import check_method
 from toolchain.quant.histogram import Histogram
 from toolchain.quant.ranges import Range, entropy_range, percentile_range
 
@@ -168,9 +169,9 @@ def test_refuses_useless_requests():
     with pytest.raises(InputRefused, match="no samples"):
         calibrate(Fake(), iter([]), ["t"])
     with pytest.raises(InputRefused, match="percentile"):
-        calibrate(Fake(), [{}], [], "percentile", 40.0)
+        check_method("percentile", 40.0)
     with pytest.raises(InputRefused, match="unknown method"):
-        calibrate(Fake(), [{}], [], "guess")
+        check_method("guess", 99.9)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -9,7 +9,7 @@ from tests.unit.import_oracle import kinds, model, node, normal
 from tests.unit.quantize_oracle import errors, float_graph, integer, quantize
 from toolchain.ir import Graph, Op
 from toolchain.ops.concat import Concat
-from toolchain.quant.calibrate import Range
+from toolchain.quant.ranges import Range
 
 X = {"a": (1, 6), "b": (1, 6)}
 W = {"w": normal(6, 4), "v": normal(6, 3, seed=1)}

@@ -1,7 +1,7 @@
-"""Samples to statistics and ranges: what each tensor of the float model holds."""
+"""Samples to statistics: what each tensor of the float model holds."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sized
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,45 +10,56 @@ from toolchain.errors import InputRefused
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Origin
 from toolchain.quant.histogram import Extremes, Histogram
-from toolchain.quant.ranges import METHODS, PERCENTILE, Method, Range, choose_range
-
-__all__ = ["Method", "Range", "calibrate", "check_method", "observe"]
+from toolchain.quant.ranges import METHODS
 
 Progress = Callable[[int, int], None]
-Seen = TypeVar("Seen", bound=Extremes)
+Vector = NDArray[np.float64]
 
 
-def calibrate(
-    session: FloatSession,
-    samples: Iterable[Mapping[str, NDArray[np.generic]]],
-    tensors: Sequence[str],
-    method: Method = "minmax",
-    percentile: float = PERCENTILE,
-    progress: Progress | None = None,
-) -> dict[str, Range]:
-    """Run every sample once and choose a range for each tensor by the same method.
-
-    Memory does not depend on the number of samples.
+@dataclass(slots=True)
+class Profile:
+    """What was seen of a tensor; its size does not depend on the number of samples.
 
     Args:
-        session: The float model, made with all of `tensors` in view.
-        samples: Samples [1, ...] by input name.
-        tensors: Names to choose ranges for.
-        method: How to choose (see choose_range).
-        percentile: Share of values to keep, in percent, above 50 and at most 100.
-        progress: Called with (samples done, samples in all, 0 when unknown) after each sample.
-
-    Returns:
-        Range of each tensor; one that is always zero, or as good as, gets 0..1.
-
-    Raises:
-        InputRefused: No samples, or a tensor is not finite.
+        origin: Where its values come from.
+        histogram: Of all values.
+        low: Smallest value of each channel, an index of the last axis; infinite before any.
+        high: Largest value of each channel.
     """
-    check_method(method, percentile)
-    kind = Extremes if method == "minmax" else Histogram
-    origins = {name: Origin(name) for name in tensors}
-    seen = observe(session, samples, origins, kind, progress)
-    return {name: choose_range(tensor, method, percentile) for name, tensor in seen.items()}
+
+    origin: Origin = field(default_factory=lambda: Origin(""))
+    histogram: Histogram = field(default_factory=Histogram)
+    low: Vector = field(default_factory=lambda: np.full(1, np.inf))
+    high: Vector = field(default_factory=lambda: np.full(1, -np.inf))
+
+    def add(self, values: NDArray[np.generic]) -> None:
+        """Take finite values [..., channels] into account."""
+        self.histogram.add(values)
+        if values.size:
+            rows = values.reshape(-1, values.shape[-1] if values.ndim else 1)
+            self.low = np.minimum(self.low, rows.min(axis=0))
+            self.high = np.maximum(self.high, rows.max(axis=0))
+
+    def moved(self, origin: Origin) -> Extremes:
+        """Extremes of a tensor with other gains and shifts of the same values, signs kept."""
+        if not np.isfinite(self.low).all():
+            return Extremes()
+        ends = [self._through(origin, end) for end in (self.low, self.high)]
+        found = Extremes()
+        for end in ends:
+            found.add(end)
+        return found
+
+    def _through(self, origin: Origin, end: Vector) -> Vector:
+        (gain, shift), (new_gain, new_shift) = (_affine(o, end.size) for o in (self.origin, origin))
+        return np.asarray((end - shift) / gain * new_gain + new_shift)
+
+
+def _affine(origin: Origin, size: int) -> tuple[Vector, Vector]:
+    """Gain and shift of each index of the last axis."""
+    gain = np.ones(1) if origin.gain is None else np.array(origin.gain)
+    shift = np.zeros(1) if origin.shift is None else np.array(origin.shift)
+    return np.resize(gain, size), np.resize(shift, size)
 
 
 def check_method(method: str, percentile: float) -> None:
@@ -70,32 +81,30 @@ def observe(
     session: FloatSession,
     samples: Iterable[Mapping[str, NDArray[np.generic]]],
     tensors: Mapping[str, Origin],
-    kind: type[Seen],
     progress: Progress | None = None,
-) -> dict[str, Seen]:
+) -> dict[str, Profile]:
     """Run every sample once; what was seen of each tensor.
 
     Args:
         session: The float model, made with the ONNX tensors of all origins in view.
         samples: Samples [1, ...] by input name.
         tensors: What to look at, by any names.
-        kind: What to keep: Extremes or Histogram, whose size does not depend on the samples.
         progress: Called with (samples done, samples in all, 0 when unknown) after each sample.
 
     Raises:
         InputRefused: No samples, or a tensor is not finite.
     """
-    seen = {name: kind() for name in tensors}
+    seen = {name: Profile(origin) for name, origin in tensors.items()}
     total = len(samples) if isinstance(samples, Sized) else 0
     done = 0
     for done, sample in enumerate(samples, start=1):
         values = session.run(sample)
-        for name, tensor in seen.items():
-            value = tensors[name].arranged(values[tensors[name].tensor])
+        for tensor in seen.values():
+            value = tensor.origin.arranged(values[tensor.origin.tensor])
             if not np.isfinite(value).all():
                 reason = f"the float model computes NaN or infinity here for sample {done - 1}"
                 raise InputRefused(
-                    "calibrate", tensors[name].tensor, reason, "check the range of the samples"
+                    "calibrate", tensor.origin.tensor, reason, "check the range of the samples"
                 )
             tensor.add(value)
         if progress is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,13 @@ from toolchain.ir import Graph, Op
 from toolchain.ops._layer import LayerOp
 from toolchain.ops.add import Add
 from toolchain.ops.average_pool import AveragePool
+from toolchain.ops.conv_transpose import ConvTranspose2D
 from toolchain.ops.max_pool import MaxPool
+from toolchain.ops.prelu import PRelu
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.sub import Sub
-from toolchain.ops.unary import Unary, clip_of
+from toolchain.ops.take import Take
+from toolchain.ops.unary import Unary, clip_of, evaluate_expression
 from toolchain.quant.moments import Layer
 
 Vector = NDArray[np.float64]
@@ -30,7 +34,7 @@ class Chain:
         channels: Channels.
         producers: Outputs of the layers that write one of them.
         consumers: Outputs of the layers that read one of them.
-        ties: Operators in between: sums, pools, reshapes, ReLU.
+        ties: Operators in between: sums, pools, copies, ReLU and its kind.
     """
 
     tensors: tuple[str, ...]
@@ -56,7 +60,7 @@ def find_chains(graph: Graph) -> list[Chain]:
 
     ties = [op for op in graph.ops if _ties(graph, op)]
     for op in ties:
-        for name in op.inputs:
+        for name in graph.activations(op):
             leader[find(op.y)] = find(name)
     members: dict[str, list[str]] = {}
     for op in graph.ops:
@@ -87,11 +91,15 @@ def _last(graph: Graph, name: str) -> int:
 
 def _ties(graph: Graph, op: Op) -> bool:
     """Factors per channel of the inputs are those of the output."""
+    if isinstance(op, PRelu):
+        return op.inputs[1] in graph.constants
     if any(x in graph.constants for x in op.inputs):
         return False
     if isinstance(op, Unary):
         bounds = clip_of(op.expression)
-        return bounds is not None and _passes(*bounds)
+        return _homogeneous(op) if bounds is None else _passes(*bounds)
+    if isinstance(op, Take):
+        return bool(op.indices) and op.indices[-1] is None
     if isinstance(op, Reshape):
         before, after = graph.types[op.x], graph.types[op.y]
         same = _last(graph, op.x) == _last(graph, op.y)
@@ -100,6 +108,14 @@ def _ties(graph: Graph, op: Op) -> bool:
         equal = len({graph.types[n].shape for n in (*op.inputs, op.y)}) == 1
         return equal and _passes(op.low, op.high)
     return isinstance(op, AveragePool | MaxPool) and _passes(op.low, op.high)
+
+
+def _homogeneous(op: Unary) -> bool:
+    """f(s * x) = s * f(x) for every s > 0, as LeakyReLU and Abs; powers of two show it exactly."""
+    x = np.outer([-1.0, 1.0], 2.0 ** np.arange(-20, 21))
+    y = np.broadcast_to(evaluate_expression(op.expression, x), x.shape)
+    with np.errstate(invalid="ignore"):
+        return bool(np.array_equal(y, y[:, 20:21] * np.abs(x)))
 
 
 def _passes(low: float | None, high: float | None) -> bool:
@@ -117,12 +133,12 @@ def _chain(graph: Graph, names: list[str], ties: Iterable[Op]) -> Chain | None:
         if name in graph.outputs or graph.types[name].quant or _last(graph, name) % channels:
             return None
         op = producers[name]
-        if isinstance(op, Layer) and op.low in (None, 0.0) and _plain(graph, op):
+        if _is_layer(op, graph) and op.low in (None, 0.0) and _plain(graph, op):
             first.append(op.y)
-        elif op.y not in inside or any(x not in names for x in op.inputs):
+        elif op.y not in inside or any(x not in names for x in graph.activations(op)):
             return None
         for reader in readers.get(name, ()):
-            if isinstance(reader, Layer) and _plain(graph, reader):
+            if _is_layer(reader, graph) and _plain(graph, reader):
                 last[reader.y] = None
             elif reader.y not in inside or reader.y not in names:
                 return None
@@ -130,6 +146,13 @@ def _chain(graph: Graph, names: list[str], ties: Iterable[Op]) -> Chain | None:
         return None
     between = tuple(inside[n] for n in names if n in inside)
     return Chain(tuple(names), channels, tuple(first), tuple(last), between)
+
+
+def _is_layer(op: Op, graph: Graph) -> TypeGuard[LayerOp]:
+    """A layer whose filter has a column for every input channel, or one per channel."""
+    if isinstance(op, ConvTranspose2D):
+        return graph.types[op.inputs[1]].shape[-1] == _last(graph, op.x)
+    return isinstance(op, Layer)
 
 
 def _plain(graph: Graph, op: LayerOp) -> bool:

@@ -11,12 +11,11 @@ from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Graph
 from toolchain.quant.calibrate import check_method, observe
-from toolchain.quant.histogram import Histogram
 from toolchain.quant.quantize import free_tensors
 from toolchain.quant.ranges import outlier_ratio
 from toolchain.quant.refine import (
     LEAST_SAMPLES,
-    Histograms,
+    Profiles,
     Refined,
     Wanted,
     plain,
@@ -51,7 +50,7 @@ def choose(
             "calibrate", "", "the calibration data are int8 codes", "give real values"
         )
 
-    def measure(graph: Graph) -> Histograms:
+    def measure(graph: Graph) -> Profiles:
         """Of all samples, for the tensors of a graph that need a range."""
         origins = {name: graph.origins[name] for name in free_tensors(graph)}
         session = FloatSession(model, list(dict.fromkeys(o.tensor for o in origins.values())))
@@ -59,30 +58,30 @@ def choose(
             session,
             samples,
             origins,
-            Histogram,
             lambda done, total: progress("calibrate", done, total),
         )
 
-    histograms = measure(graph)
-    warnings = outliers(graph, histograms)
+    profiles = measure(graph)
+    warnings = outliers(graph, profiles)
     stated = any(graph.types[n].quant for n in (*graph.inputs, *graph.producers()))
     if stated or not (wanted.method == "auto" or wanted.weights):
-        found = plain(graph, histograms, wanted)
+        found = plain(graph, profiles, wanted)
     elif len(samples) < LEAST_SAMPLES:
-        found = plain(graph, histograms, wanted)
+        found = plain(graph, profiles, wanted)
         few = f"{len(samples)} calibration samples are too few to choose anything by them"
         warnings = (*warnings, f"{few}: {LEAST_SAMPLES} or more allow for better ranges")
     else:
         steps = partial(progress, "refine")
-        found = refine(graph, (samples, len(samples)), (histograms, measure), wanted, steps)
+        found = refine(graph, (samples, len(samples)), (profiles, measure), wanted, steps)
     return replace(found, warnings=warnings)
 
 
-def outliers(graph: Graph, histograms: Histograms) -> tuple[str, ...]:
+def outliers(graph: Graph, profiles: Profiles) -> tuple[str, ...]:
     """A sentence for every tensor whose range is mostly empty."""
     producers = graph.producers()
     found = []
-    for name, histogram in histograms.items():
+    for name, profile in profiles.items():
+        histogram = profile.histogram
         ratio = outlier_ratio(histogram)
         if ratio is not None:
             node = f"{producers[name].name}: " if name in producers else ""

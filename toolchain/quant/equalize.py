@@ -9,6 +9,7 @@ import numpy as np
 from toolchain.ir import Array, Graph, Op, Origin, TensorType
 from toolchain.ops._layer import LayerOp
 from toolchain.ops.average_pool import AveragePool
+from toolchain.ops.conv_transpose import ConvTranspose2D
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.ops.fully_connected import FullyConnected
 from toolchain.ops.reshape import Reshape
@@ -126,17 +127,16 @@ def _offset(graph: Graph, chain: Chain, offsets: Vector) -> Graph:
 def _takes_offsets(graph: Graph, chain: Chain) -> bool:
     if len(chain.producers) != 1 or _layers(graph, chain.producers)[0].high is not None:
         return False
-    windows = [op.window for op in _layers(graph, chain.consumers) if not _is_dense(op)]
+    consumers = _layers(graph, chain.consumers)
+    if any(isinstance(op, ConvTranspose2D) for op in consumers):
+        return False
+    windows = [op.window for op in consumers if not isinstance(op, FullyConnected)]
     for op in chain.ties:
         if isinstance(op, AveragePool) and op.low is None:
             windows.append(op.window)
         elif not isinstance(op, Reshape):
             return False
     return not any(any(window.pads) for window in windows)
-
-
-def _is_dense(op: LayerOp) -> bool:
-    return isinstance(op, FullyConnected)
 
 
 def _layers(graph: Graph, names: Iterable[str]) -> list[Any]:

@@ -69,11 +69,12 @@ class Histogram(Extremes):
             return
         Extremes.add(self, values)
         self._widen()
-        wide = values.astype(np.float64, copy=False).ravel()
-        index = np.floor(wide * 2.0**-self._exponent).astype(np.int64)
+        wide = values.astype(np.float64).ravel()
+        zeros = wide.size - int(np.count_nonzero(wide))
+        wide *= 2.0**-self._exponent
+        index = np.floor(wide, out=wide).astype(np.int64)
         index -= self._first
         self._counts += np.bincount(index, minlength=self._counts.size)
-        zeros = wide.size - int(np.count_nonzero(wide))
         self._counts[-self._first] -= zeros
         self.zeros += zeros
 

@@ -13,7 +13,7 @@ from toolchain.ops.fully_connected import FullyConnected
 Layer = Conv2D | DepthwiseConv2D | FullyConnected
 Matrix = NDArray[np.float64]
 
-_ROWS = 1 << 12
+_ROWS = 256  # * 255**2 < 2**24
 
 
 @dataclass(slots=True)
@@ -37,15 +37,18 @@ class Moments:
     z: Matrix = field(default_factory=lambda: np.zeros(()))
     zx: Matrix = field(default_factory=lambda: np.zeros(()))
 
-    def add(self, codes: Matrix, results: Matrix) -> None:
-        """Take positions into account: centred codes [P, G, K] and float results [P, G, O]."""
+    def add(self, codes: Array, results: Array) -> None:
+        """Take positions into account: centred codes [P, G, K] and float results [P, G, O].
+
+        Blocks are so short that float32 holds the sums of products of codes exactly.
+        """
         for start in range(0, len(codes), _ROWS):
-            x = codes[start : start + _ROWS].transpose(1, 0, 2)
-            z = results[start : start + _ROWS].transpose(1, 2, 0)
+            x = codes[start : start + _ROWS].transpose(1, 0, 2).astype(np.float32)
+            z = results[start : start + _ROWS].transpose(1, 2, 0).astype(np.float32)
             self.count += x.shape[1]
-            self.x = self.x + x.sum(axis=1)
+            self.x = self.x + x.sum(axis=1, dtype=np.float64)
             self.xx = self.xx + x.transpose(0, 2, 1) @ x
-            self.z = self.z + z.sum(axis=2)
+            self.z = self.z + z.sum(axis=2, dtype=np.float64)
             self.zx = self.zx + z @ x
 
     @property
@@ -60,7 +63,7 @@ class Moments:
         return own, self.zx / self.count - z[:, :, None] * x[:, None, :]
 
 
-def positions(op: Layer, x: Array, results: Array, limit: int) -> tuple[Matrix, Matrix]:
+def positions(op: Layer, x: Array, results: Array, limit: int) -> tuple[Array, Array]:
     """Inputs [P, G, K] and results [P, G, O] of a layer, at most about `limit` even positions.
 
     Args:
@@ -72,15 +75,12 @@ def positions(op: Layer, x: Array, results: Array, limit: int) -> tuple[Matrix, 
     if isinstance(op, FullyConnected):
         rows = x.reshape(-1, 1, x.shape[-1])
         keep = slice(None, None, max(1, -(-len(rows) // limit)))
-        return (
-            rows[keep].astype(np.float64),
-            results.reshape(len(rows), 1, -1)[keep].astype(np.float64),
-        )
+        return rows[keep], results.reshape(len(rows), 1, -1)[keep]
     taps = [values for _, _, values in op.window.taps(x, 0)]
     flat = [t.reshape(-1, t.shape[-1]) for t in taps]
     keep = slice(None, None, max(1, -(-len(flat[0]) // limit)))
-    stacked = np.stack([t[keep] for t in flat], axis=1).astype(np.float64)  # [P, T, I]
-    wanted = results.reshape(len(flat[0]), -1)[keep].astype(np.float64)
+    stacked = np.stack([t[keep] for t in flat], axis=1)  # [P, T, I]
+    wanted = results.reshape(len(flat[0]), -1)[keep]
     if isinstance(op, DepthwiseConv2D):
         channels = stacked.shape[2]
         return stacked.transpose(0, 2, 1), wanted.reshape(len(wanted), channels, -1)

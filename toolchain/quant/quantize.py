@@ -36,11 +36,6 @@ class Quantized:
     warnings: tuple[str, ...]
 
 
-def calibrated_tensors(graph: Graph) -> tuple[str, ...]:
-    """ONNX tensors whose ranges quantize() needs: those without a scale of any other source."""
-    return tuple(dict.fromkeys(_origin(graph, name) for name in free_tensors(graph)))
-
-
 def free_tensors(graph: Graph) -> tuple[str, ...]:
     """The graph's own tensors that have no scale of any other source than a range."""
     names = [x for x in graph.inputs if graph.types[x].quant is None]

@@ -1,23 +1,24 @@
 """Ranges and weights chosen by what they do to the outputs, each technique only where it helps."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from toolchain.ir import Array, Graph, Rounding
+from toolchain.quant.calibrate import Profile
 from toolchain.quant.chains import Extents
 from toolchain.quant.equalize import absorb, equalize
 from toolchain.quant.histogram import Histogram
 from toolchain.quant.layers import Recipe, refine_layers
 from toolchain.quant.quantize import free_tensors, quantize
-from toolchain.quant.ranges import PERCENTILE, Calibration, Range
-from toolchain.quant.search import candidate, candidates, choose_ranges
+from toolchain.quant.ranges import PERCENTILE, Calibration, Range, choose_range
+from toolchain.quant.search import candidate, candidates, choose_ranges, function_behind
 from toolchain.quant.trial import Samples, Score, Trial, float_values
 
-Histograms = Mapping[str, Histogram]
-Measure = Callable[[Graph], Histograms]
-"""Histograms, over all calibration samples, of the tensors of a float graph that need a range."""
+Profiles = Mapping[str, Profile]
+Measure = Callable[[Graph], Profiles]
+"""What all calibration samples show of the tensors of a float graph that need a range."""
 Progress = Callable[[int, int], None]
 
 LEAST_SAMPLES = 16
@@ -27,7 +28,8 @@ _MOST_SAMPLES = 256
 _MACS = 250e6  # of all samples judged together
 _FIT = 3  # times as many samples to fit by as to judge by
 _BYTES = 32e6  # of all codes of the samples judged together
-_JUDGED = 80  # integer graphs that a search for ranges may judge
+_JUDGED = 80  # integer graphs that a search for ranges may judge,
+_JUDGED_MACS = 10e9  # and what they may cost
 
 _ROUNDINGS = (Recipe(True), Recipe(True, 1.0))
 _STRENGTHS = (1.0, 0.5)
@@ -98,7 +100,7 @@ class Wanted:
 def refine(
     graph: Graph,
     samples: tuple[Iterable[Mapping[str, Array]], int],
-    measured: tuple[Histograms, Measure],
+    measured: tuple[Profiles, Measure],
     wanted: Wanted,
     progress: Progress | None = None,
 ) -> Refined:
@@ -111,7 +113,7 @@ def refine(
     Args:
         graph: Float graph after the passes, without stated scales.
         samples: Calibration samples [1, ...] by input name, real values, and their number.
-        measured: Histograms of the graph over all samples, and what measures other graphs.
+        measured: Profiles of the graph over all samples, and what measures other graphs.
         wanted: What may be chosen.
         progress: Called with (steps done, steps in all).
     """
@@ -119,10 +121,10 @@ def refine(
     return _Search(graph, (fit, held), measured, wanted, progress).run()
 
 
-def plain(graph: Graph, histograms: Histograms, wanted: Wanted) -> Refined:
+def plain(graph: Graph, profiles: Profiles, wanted: Wanted) -> Refined:
     """The method wanted for all tensors, minmax with "auto", and weights as they are."""
     methods = dict.fromkeys(free_tensors(graph), _plain_method(wanted))
-    return Refined(graph, _ranges(graph, histograms, methods, wanted.percentile), methods)
+    return Refined(graph, _ranges(graph, profiles, methods, wanted.percentile), methods)
 
 
 def _plain_method(wanted: Wanted) -> str:
@@ -136,7 +138,7 @@ def split(
 
     Of many samples evenly spread ones are taken, as many as can be judged in about a second.
     """
-    macs = sum(op.macs(graph.types) for op in graph.ops)
+    macs = macs_of(graph)
     elements = sum(graph.types[y].elements for op in graph.ops for y in op.outputs)
     most = int(min(_MOST_SAMPLES, _MACS / max(macs, 1), _BYTES / max(elements, 1)))
     fits = set(_spread([i for i in range(count) if i % _HELD != _HELD - 1], max(_FIT * most, 12)))
@@ -152,6 +154,11 @@ def split(
                     column[x].append(np.asarray(sample[x], np.float32))
     fit, held = ({x: np.stack(v) for x, v in column.items()} for column in columns)
     return fit, held
+
+
+def macs_of(graph: Graph) -> int:
+    """Multiplications of one sample."""
+    return sum(op.macs(graph.types) for op in graph.ops)
 
 
 def _spread(indices: list[int], most: int) -> list[int]:
@@ -171,9 +178,26 @@ def extents(graph: Graph, samples: Samples) -> Extents:
 
 
 def _ranges(
-    graph: Graph, histograms: Histograms, methods: Mapping[str, str], percentile: float
+    graph: Graph, profiles: Profiles, methods: Mapping[str, str], percentile: float
 ) -> dict[str, Range]:
-    return {n: candidate(histograms[n], methods[n], percentile) for n in free_tensors(graph)}
+    """Ranges of a graph whose channels may have been rescaled since it was measured."""
+    found = {}
+    for name, method in methods.items():
+        profile = profiles[name]
+        if profile.origin == graph.origins[name]:
+            function = function_behind(graph, name)
+            found[name] = candidate(profile.histogram, method, percentile, function)
+        else:
+            found[name] = choose_range(profile.moved(graph.origins[name]), "minmax")
+    return found
+
+
+def _stale(graph: Graph, profiles: Profiles, methods: Mapping[str, str]) -> bool:
+    """Whether a method needs a histogram of a tensor that was rescaled since it was measured."""
+    return any(
+        method != "minmax" and profiles[name].origin != graph.origins[name]
+        for name, method in methods.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,31 +230,29 @@ class _Search:
         self,
         graph: Graph,
         samples: tuple[Samples, Samples],
-        measured: tuple[Histograms, Measure],
+        measured: tuple[Profiles, Measure],
         wanted: Wanted,
         progress: Progress | None,
     ) -> None:
         self._fit, held = samples
-        self._histograms, self._measure = measured
+        self._profiles, self._measure = measured
         self._wanted, self._progress = wanted, progress
         self._trial = Trial(graph, held)
+        self._cost = macs_of(graph) * len(held[graph.inputs[0]])
         self._gains: list[Gain] = []
         self._steps = 0
-        first = plain(graph, self._histograms, wanted)
-        self._plain = self._state(graph, graph, None, first.ranges, first.methods)
-        self._best = self._refined(graph, None, self._histograms)
+        self._best = self._refined(graph, None)
 
     def run(self) -> Refined:
-        """All techniques in turn; plain ranges and weights if together they do not help."""
+        """All techniques in turn."""
         if self._wanted.weights:
             self._weights("bias correction", (Recipe(False),))
             self._weights("weight rounding", _ROUNDINGS)
             self._rescale()
         if self._wanted.method == "auto":
             self._search_ranges()
-        best = self._best if self._best.score.mean < self._plain.score.mean else self._plain
-        gains = self._gains if best is self._best else [replace(g, kept=False) for g in self._gains]
-        return Refined(best.graph, best.ranges, best.methods, tuple(gains))
+        best = self._best
+        return Refined(best.graph, best.ranges, best.methods, tuple(self._gains))
 
     def _start(self, graph: Graph) -> dict[str, str]:
         """Methods before any search: with "auto" minmax, and a margin where samples come and go."""
@@ -250,10 +272,16 @@ class _Search:
         score = self._trial.judge(self._quantized(graph, ranges))
         return _State(scaled, graph, recipe, ranges, methods, score, self._trial.sqnr_db())
 
-    def _refined(self, scaled: Graph, recipe: Recipe | None, histograms: Histograms) -> _State:
+    def _ranges(self, graph: Graph, methods: Mapping[str, str]) -> dict[str, Range]:
+        """Over all samples; they are run again only where the profiles do not tell."""
+        if _stale(graph, self._profiles, methods):
+            self._profiles = self._measure(graph)
+        return _ranges(graph, self._profiles, methods, self._wanted.percentile)
+
+    def _refined(self, scaled: Graph, recipe: Recipe | None) -> _State:
         """The state with the ranges to start with and weights refined for them."""
         methods = self._start(scaled)
-        ranges = _ranges(scaled, histograms, methods, self._wanted.percentile)
+        ranges = self._ranges(scaled, methods)
         graph = scaled
         if recipe is not None:
             integer = self._quantized(scaled, ranges)
@@ -278,7 +306,7 @@ class _Search:
 
     def _weights(self, technique: str, recipes: Iterable[Recipe]) -> None:
         scaled = self._best.scaled
-        self._offer(technique, [self._refined(scaled, r, self._histograms) for r in recipes])
+        self._offer(technique, [self._refined(scaled, r) for r in recipes])
 
     def _rescale(self) -> None:
         """Equalisation and absorption, each with the layers refined again."""
@@ -291,23 +319,23 @@ class _Search:
         self._offer_scaled("high-bias absorption", [absorb(self._best.scaled, seen)])
 
     def _offer_scaled(self, technique: str, graphs: Iterable[Graph]) -> None:
-        found = []
-        for graph in graphs:
-            if graph is not self._best.scaled:
-                histograms = self._measure(graph)
-                recipes = dict.fromkeys((self._best.recipe, _ROUNDINGS[-1]))
-                found += [(self._refined(graph, r, histograms), histograms) for r in recipes]
-        if found and self._offer(technique, [state for state, _ in found]):
-            self._histograms = next(h for state, h in found if state is self._best)
+        recipes = dict.fromkeys((self._best.recipe, _ROUNDINGS[-1]))
+        changed = [graph for graph in graphs if graph is not self._best.scaled]
+        if changed:
+            self._offer(technique, [self._refined(g, r) for g in changed for r in recipes])
 
     def _search_ranges(self) -> None:
         best = self._best
         seen = _observed(best.scaled, self._fit)
         choices = candidates(best.graph, seen, self._wanted.percentile)
         self._trial.keep()
-        chosen = choose_ranges(best.graph, choices, self._trial, _JUDGED, self._wanted.rounding)
-        ranges = _ranges(best.graph, self._histograms, chosen.methods, self._wanted.percentile)
+        budget = int(min(_JUDGED, _JUDGED_MACS / max(self._cost, 1)))
+        chosen = choose_ranges(best.graph, choices, self._trial, budget, self._wanted.rounding)
         methods = chosen.methods
+        if methods == best.methods:
+            self._offer("ranges by tensor", [best])
+            return
+        ranges = self._ranges(best.graph, methods)
         states = [self._state(best.scaled, best.graph, best.recipe, ranges, methods)]
         if best.recipe is not None:
             again = {Recipe(False): best.graph, best.recipe: best.scaled}
@@ -318,7 +346,7 @@ class _Search:
         self._offer("ranges by tensor", states)
 
 
-def _observed(graph: Graph, samples: Samples) -> Histograms:
+def _observed(graph: Graph, samples: Samples) -> Mapping[str, Histogram]:
     """Histograms of the tensors that need a range, over samples in memory."""
     found = {}
     for name, value in float_values(graph, samples, free_tensors(graph)).items():

@@ -55,8 +55,7 @@ def round_weights(
     """
     own, _ = moments.covariances()
     own = own + _ridge(own, damping) * np.eye(own.shape[1])
-    exact = weights / scales[:, :, None]
-    return np.stack([_round(c, w) for c, w in zip(own, exact, strict=True)])
+    return _round(own, weights / scales[:, :, None])
 
 
 def _ridge(own: Matrix, damping: float) -> Matrix:
@@ -66,21 +65,22 @@ def _ridge(own: Matrix, damping: float) -> Matrix:
 
 
 def _round(own: Matrix, exact: Matrix) -> Matrix:
-    """One group: covariance [K, K], weights in steps [O, K]."""
-    order = np.argsort(-np.diag(own), kind="stable")
-    own, exact = own[np.ix_(order, order)], exact[:, order]
-    factor = np.linalg.cholesky(np.linalg.inv(own)).T
+    """All groups side by side: covariances [G, K, K], weights in steps [G, O, K]."""
+    order = np.argsort(-np.diagonal(own, axis1=1, axis2=2), axis=1, kind="stable")
+    own = np.take_along_axis(own, order[:, :, None], axis=1)
+    own = np.take_along_axis(own, order[:, None, :], axis=2)
+    exact = np.take_along_axis(exact, order[:, None, :], axis=2)
+    factor = np.linalg.cholesky(np.linalg.inv(own)).transpose(0, 2, 1)
     moving, codes = exact.copy(), np.empty_like(exact)
-    for k in range(len(own)):
-        codes[:, k] = np.clip(np.rint(moving[:, k]), -_MAX_CODE, _MAX_CODE)
-        error = (moving[:, k] - codes[:, k]) / factor[k, k]
-        moving[:, k + 1 :] -= error[:, None] * factor[k, k + 1 :]
-    nearest = np.clip(np.rint(exact), -_MAX_CODE, _MAX_CODE)
-    both = [_settled(own, exact, start) for start in (codes, nearest)]
-    errors = [np.einsum("ok,ok->o", (exact - c) @ own, exact - c) for c in both]
-    codes = np.where((errors[0] <= errors[1])[:, None], *both)
+    for k in range(own.shape[1]):
+        codes[:, :, k] = _nearest(moving[:, :, k])
+        error = (moving[:, :, k] - codes[:, :, k]) / factor[:, k, k, None]
+        moving[:, :, k + 1 :] -= error[:, :, None] * factor[:, None, k, k + 1 :]
+    both = [_settled(own, exact, start) for start in (codes, _nearest(exact))]
+    errors = [np.sum(((exact - c) @ own) * (exact - c), axis=2) for c in both]
+    codes = np.where((errors[0] <= errors[1])[:, :, None], *both)
     found = np.empty_like(codes)
-    found[:, order] = codes
+    np.put_along_axis(found, np.broadcast_to(order[:, None, :], codes.shape), codes, axis=2)
     return found
 
 
@@ -89,12 +89,19 @@ def _settled(own: Matrix, exact: Matrix, start: Matrix) -> Matrix:
     codes = start.copy()
     pull = (exact - codes) @ own
     for _ in range(_SWEEPS):
-        before = codes.copy()
-        for k in range(len(own)):
-            wanted = np.rint(codes[:, k] + pull[:, k] / own[k, k])
-            step = np.clip(wanted, -_MAX_CODE, _MAX_CODE) - codes[:, k]
-            codes[:, k] += step
-            pull -= step[:, None] * own[k]
-        if np.array_equal(before, codes):
+        moved = False
+        for k in range(own.shape[1]):
+            wanted = _nearest(codes[:, :, k] + pull[:, :, k] / own[:, k, k, None])
+            step = wanted - codes[:, :, k]
+            if step.any():
+                moved = True
+                codes[:, :, k] = wanted
+                pull -= step[:, :, None] * own[:, None, k]
+        if not moved:
             break
     return codes
+
+
+def _nearest(exact: Matrix) -> Matrix:
+    """The nearest codes, as whole numbers."""
+    return np.asarray(np.minimum(np.maximum(np.rint(exact), -_MAX_CODE), _MAX_CODE))

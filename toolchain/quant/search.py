@@ -6,9 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from toolchain.ir import Graph, Rounding
+from toolchain.ops.unary import Unary, evaluate_expression
 from toolchain.quant.histogram import Histogram
 from toolchain.quant.quantize import free_tensors, quantize
-from toolchain.quant.ranges import METHODS, PERCENTILE, Method, Range, choose_range
+from toolchain.quant.ranges import (
+    METHODS,
+    PERCENTILE,
+    Function,
+    Method,
+    Range,
+    choose_range,
+    mse_range,
+)
 from toolchain.quant.trial import Score, Trial
 
 _TIGHT = 99.9
@@ -35,12 +44,29 @@ class Chosen:
     score: Score
 
 
-def candidate(seen: Histogram, method: str, percentile: float = PERCENTILE) -> Range:
-    """The range one way of choosing gives; beside the methods of choose_range two variants.
+def function_behind(graph: Graph, name: str) -> Function | None:
+    """The function of every element that is all a tensor is read for; None: something else is."""
+    readers = graph.consumers().get(name, ())
+    if name in graph.outputs or len(readers) != 1 or not isinstance(readers[0], Unary):
+        return None
+    expression = readers[0].expression
+    return lambda x: np.asarray(np.broadcast_to(evaluate_expression(expression, x), x.shape))
+
+
+def candidate(
+    seen: Histogram,
+    method: str,
+    percentile: float = PERCENTILE,
+    function: Function | None = None,
+) -> Range:
+    """The range one way of choosing gives; beside the methods of choose_range three variants.
 
     - "tight percentile": as "percentile", of 99.9 % or less.
     - "margin": minmax and what new samples go beyond it (see _with_margin).
+    - "function": "mse" of what the function behind the tensor gives.
     """
+    if method == "function":
+        return mse_range(seen, function)
     if method == "tight percentile":
         return choose_range(seen, "percentile", min(percentile, _TIGHT))
     if method == "margin":
@@ -90,8 +116,10 @@ def candidates(
     ends = {*graph.inputs, *graph.outputs}
     for name in free_tensors(graph):
         distinct: dict[str, Range] = {}
-        for method in ("margin", *_WAYS) if name in ends else _WAYS:
-            span = candidate(histograms[name], method, percentile)
+        function = function_behind(graph, name)
+        ways = ("margin", *_WAYS) if name in ends else _WAYS
+        for method in ways if function is None else (*ways, "function"):
+            span = candidate(histograms[name], method, percentile, function)
             if all(_unlike(span, other) > _ALIKE for other in distinct.values()):
                 distinct[method] = span
         found[name] = distinct

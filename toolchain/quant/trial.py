@@ -1,7 +1,8 @@
 """How good is a quantisation: the outputs' error over samples that chose nothing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +17,48 @@ from toolchain.ops.unary import Unary
 _TINY = 1e-30
 _LEAST_GAIN = 0.01
 
+_SETTLED = {"sigmoid": float(np.log(511)), "tanh": float(np.arctanh(255 / 256))}
+"""Where a function is within half a code of its limits."""
+
 Samples = Mapping[str, Array]
 """Real values [N, *shape] of every graph input."""
+View = Callable[[Array], Array]
+"""What counts of values [N, *shape]."""
 
 
-def judged(graph: Graph) -> tuple[str, ...]:
+def judged(graph: Graph) -> dict[str, View]:
     """The outputs, and the values that a last softmax or sigmoid is computed from.
 
-    Where most probabilities are 0 or 1 the error of the output alone is that of a few samples.
+    Where most probabilities are 0 or 1 the error of the output alone is that of a few samples. Of
+    the values before it only what can show in its codes counts: beyond, they are clipped.
     """
     producers = graph.producers()
-    found = []
+    found: dict[str, View] = {}
     for y in graph.outputs:
         last = producers.get(y)
-        squashed = isinstance(last, Softmax | LogSoftmax) or (
-            isinstance(last, Unary) and last.expression[0] in ("sigmoid", "tanh")
-        )
-        found += [y, last.x] if last is not None and squashed else [y]
-    return tuple(dict.fromkeys(found))
+        found[y] = _whole
+        if isinstance(last, LogSoftmax):
+            found[last.x] = _whole
+        elif isinstance(last, Softmax):
+            found[last.x] = _below_the_largest
+        elif isinstance(last, Unary) and last.expression[0] in _SETTLED:
+            found[last.x] = partial(_bounded, _SETTLED[last.expression[0]])
+    return found
+
+
+def _whole(values: Array) -> Array:
+    return values
+
+
+def _bounded(limit: float, values: Array) -> Array:
+    """Values within the limit on both sides."""
+    return np.clip(values, -limit, limit)
+
+
+def _below_the_largest(values: Array) -> Array:
+    """Distances from the largest value of a row, as far as a softmax shows them."""
+    below = values - values.max(axis=-1, keepdims=True)
+    return np.asarray(np.maximum(below, -_SETTLED["sigmoid"]))
 
 
 def float_values(graph: Graph, samples: Samples, names: Iterable[str]) -> dict[str, Array]:
@@ -103,9 +128,9 @@ class Trial:
         values = self._values(graph)
         self._last = graph, values
         noise = {}
-        for name in self._judged:
-            expected = self._expected[name].astype(np.float64)
-            error = dequantize(values[name], graph.types[name].q) - expected
+        for name, view in self._judged.items():
+            expected = view(self._expected[name].astype(np.float64))
+            error = view(dequantize(values[name], graph.types[name].q)) - expected
             noise[name] = (error**2).reshape(len(error), -1).sum(axis=1)
         if not self._first:
             self._first = {name: float(n.mean()) or 1.0 for name, n in noise.items()}

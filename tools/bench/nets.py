@@ -54,6 +54,10 @@ def _key(name: str) -> Callable[[dict[str, Array]], Array]:
     return lambda data: data[name]
 
 
+def _channels_last(name: str) -> Callable[[dict[str, Array]], Array]:
+    return lambda data: data[name].transpose(0, 2, 3, 1)
+
+
 def _unit_pixels(data: dict[str, Array]) -> Array:
     return data["vww"] / np.float32(255)
 
@@ -83,6 +87,14 @@ ZOO = {
     "lenet": Zoo(
         "t_mnist_lenet__legacy_op13", "mnist5k.npz", _key("x_train"), _key("x_test"), "y_test"
     ),
+    "sepconv": Zoo(
+        "k_mnist_sepconv",
+        "mnist5k.npz",
+        _channels_last("x_train"),
+        _channels_last("x_test"),
+        "y_test",
+    ),
+    "ae": Zoo("t_mnist_ae__legacy_op13", "mnist5k.npz", _key("x_train"), _key("x_test"), None),
     "breast": Zoo(
         "s_breast_mlp_relu", "breast_cancer.npz", _key("x_train"), _key("x_test"), "y_test"
     ),

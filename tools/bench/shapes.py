@@ -18,8 +18,8 @@ from toolchain.ops.max_pool import MaxPool
 from toolchain.ops.mul import Mul
 from toolchain.ops.softmax import Softmax
 from toolchain.ops.sub import Sub
-from toolchain.quant.calibrate import Range
 from toolchain.quant.quantize import quantize
+from toolchain.quant.ranges import Range
 
 _GRID = 0.02
 _EXAMPLES = 8
