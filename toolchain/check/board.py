@@ -11,7 +11,7 @@ from toolchain.check.trace import Difference
 from toolchain.emit import FirmwareModel
 from toolchain.errors import InputRefused
 from toolchain.ir import Array, Graph, Op
-from toolchain.ir.execute import simulate
+from toolchain.ir.batch import simulate_each
 from toolchain.project import layer_names
 
 ARENA = "arena"
@@ -170,8 +170,7 @@ def compare_board(board: BoardOutputs, samples: Sequence[Mapping[str, Array]]) -
     names = layer_names(board.graph.ops)
     counts: dict[str, list[int]] = {}
     first = None
-    for index in range(board.samples):
-        expected = simulate(board.graph, dict(samples[index]))
+    for index, (_, expected) in enumerate(simulate_each(board.graph, samples[: board.samples], dict)):
         for op, y, codes in board.of(index):
             where = np.argwhere(codes != expected[y])
             name = y if op is None else names[y]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from onnx import ModelProto
@@ -15,7 +16,7 @@ from toolchain.check.tails import Tail
 from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Op, Origin
-from toolchain.ir.execute import simulate
+from toolchain.ir.batch import simulate_each
 from toolchain.ir.fixedpoint import dequantize, quantize
 from toolchain.ops._layer import LayerOp
 from toolchain.project import layer_names
@@ -130,11 +131,13 @@ def diagnose(
     whole = Impact(graph.outputs)
     labels = samples.labels
     check_labels(labels, graph.types[graph.outputs[0]].shape)
-    for index, sample in enumerate(samples):
-        codes = input_codes(graph, sample)
+    for index, (sample, values) in enumerate(
+        simulate_each(graph, samples, partial(input_codes, graph))
+    ):
+        codes = {x: values[x] for x in graph.inputs}
         reference = session.run(as_the_model_takes(graph, session, sample, codes))
         label = None if labels is None else int(labels[index])
-        step, values = _Step(graph, reference, codes), simulate(graph, codes)
+        step = _Step(graph, reference, codes)
         expected = step.outputs(reference)
         for y, op in known.items():
             own = codes[y] if op is None else step.alone(op)[op.outputs.index(y)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from onnx import ModelProto
@@ -11,7 +12,7 @@ from toolchain.check.reference import LayerErrors
 from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Quant
-from toolchain.ir.execute import simulate
+from toolchain.ir.batch import simulate_each
 from toolchain.ir.fixedpoint import dequantize, quantize
 from toolchain.project import layer_names
 
@@ -59,10 +60,10 @@ def evaluate(
     errors = LayerErrors()
     names = layer_names(graph.ops)
     columns: dict[str, tuple[list[Array], list[Array]]] = {y: ([], []) for y in graph.outputs}
-    for index, sample in enumerate(samples):
-        codes = input_codes(graph, sample)
-        reals = as_the_model_takes(graph, session, sample, codes)
-        reference, values = session.run(reals), simulate(graph, codes)
+    for index, (sample, values) in enumerate(
+        simulate_each(graph, samples, partial(input_codes, graph))
+    ):
+        reference = session.run(as_the_model_takes(graph, session, sample, values))
         for y, origin in layers.items():
             kind = graph.types[y]
             expected = origin.view(real_values(reference[origin.tensor], kind.q), kind.shape)

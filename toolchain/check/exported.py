@@ -9,7 +9,7 @@ from onnx import ModelProto, TensorProto, helper
 from toolchain.emit import Exported
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph
-from toolchain.ir.execute import simulate
+from toolchain.ir.batch import simulate_each
 from toolchain.ir.fixedpoint import dequantize
 from toolchain.project import layer_names
 
@@ -63,8 +63,7 @@ def check_export(
     whole = FloatSession(exported.model)
     by_layer = {names[y]: _Counter() for y in layers}
     by_output = {y: _Counter() for y in graph.outputs}
-    for codes in samples:
-        values = simulate(graph, codes)
+    for codes, values in simulate_each(graph, samples, dict):
         reals = {x: dequantize(codes[x], graph.types[x].q) for x in graph.inputs}
         fed = {f"{w.name}{_FED}": values[y].transpose(w.perm) for y, w in layers.items()}
         found = cut.run({**reals, **{n: np.ascontiguousarray(v) for n, v in fed.items()}})

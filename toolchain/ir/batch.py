@@ -3,8 +3,10 @@
 Here an activation is an array [N, *shape] of N samples; constants are as they are.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +15,10 @@ from toolchain.ir.op import Array, Op
 
 _ELEMENTS = 1 << 18
 """Output elements computed at once: more would only wander out of the caches."""
+_CODES = 1 << 22
+_SAMPLES = 16
+
+Sample = TypeVar("Sample")
 
 
 def evaluate_op(graph: Graph, op: Op, values: Mapping[str, Array]) -> tuple[Array, ...]:
@@ -38,13 +44,38 @@ def simulate_op(graph: Graph, op: Op, values: Mapping[str, Array]) -> tuple[Arra
 
 
 def simulate_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Output codes [N, *shape] of the integer model; what nobody needs any more is let go."""
+    """Every activation's codes [N, *shape] in the integer model, bit by bit.
+
+    Args:
+        graph: Quantised graph.
+        inputs: int8 codes [N, *shape] of its inputs.
+    """
     values: dict[str, Array] = {**graph.constants, **inputs}
-    for op, dying in last_uses(graph):
+    for op in graph.ops:
         values.update(zip(op.outputs, simulate_op(graph, op, values), strict=True))
-        for name in dying:
-            del values[name]
-    return {y: values[y] for y in graph.outputs}
+    return {name: value for name, value in values.items() if name not in graph.constants}
+
+
+def simulate_each(
+    graph: Graph, samples: Iterable[Sample], codes: Callable[[Sample], Mapping[str, Array]]
+) -> Iterator[tuple[Sample, dict[str, Array]]]:
+    """Samples with the codes of every activation, as `simulate` gives them one by one.
+
+    So many samples are simulated at once as fit in some megabytes.
+
+    Args:
+        graph: Quantised graph.
+        samples: Whatever the codes come from.
+        codes: int8 arrays of the inputs' shapes for a sample.
+    """
+    names = [*graph.inputs, *(y for op in graph.ops for y in op.outputs)]
+    size = max(1, min(_SAMPLES, _CODES // sum(graph.types[n].elements for n in names)))
+    stream = iter(samples)
+    while chunk := list(islice(stream, size)):
+        columns = [codes(sample) for sample in chunk]
+        values = simulate_batch(graph, {x: np.stack([c[x] for c in columns]) for x in graph.inputs})
+        for index, sample in enumerate(chunk):
+            yield sample, {name: value[index] for name, value in values.items()}
 
 
 def last_uses(graph: Graph) -> Iterator[tuple[Op, list[str]]]:
