@@ -37,9 +37,8 @@ from toolchain.select import Choice
 
 pytestmark = [pytest.mark.emulator]
 
-PER_PROJECT = 150
-BYTES_PER_PROJECT = 160_000
-"""Tensors and scratch; guards and alignment come on top, and the smallest board has 264 KB."""
+PART_OF_RAM = 0.6
+"""For tensors and scratch; guards and alignment come on top."""
 BOARDS = {"M0+": "raspberry-pi-pico", **FAST_BOARDS}
 CI_SEEDS, ALL_SEEDS = range(500, 506), range(600, 640)
 PRODUCERS = {"Conv2D", "DepthwiseConv2D", "GroupedConv2D", "AveragePool", "MaxPool"}
@@ -85,13 +84,15 @@ class Case:
         return sum(types[x].nbytes for x in data) + self.choice.scratch
 
 
-def _projects(cases: Sequence[Case]) -> list[list[Case]]:
-    """The cases in their order, by what one board holds."""
+def _projects(cases: Sequence[Case], board: str) -> list[list[Case]]:
+    """The cases in their order, by what the board holds."""
     projects: list[list[Case]] = [[]]
+    room, held = PART_OF_RAM * load_board(board).ram.bytes, 0
     for case in cases:
-        held = sum(other.nbytes for other in projects[-1]) + case.nbytes
-        if len(projects[-1]) == PER_PROJECT or held > BYTES_PER_PROJECT:
+        held += case.nbytes
+        if held > room:
             projects.append([])
+            held = case.nbytes
         projects[-1].append(case)
     return projects
 
@@ -213,7 +214,7 @@ def _check(seeds: Sequence[int], core: str, family: Family, folder: Path) -> Non
     cases = _cases(seeds, target)
     if family is Family.PORTABLE:
         assert {type(case.graph.ops[-1]).__name__ for case in cases} >= PRODUCERS
-    for i, chunk in enumerate(_projects(cases)):
+    for i, chunk in enumerate(_projects(cases, BOARDS[core])):
         assert not _wrong(chunk, target, BOARDS[core], folder / f"project{i}")
 
 
@@ -239,7 +240,7 @@ def test_less_than_the_distance_is_wrong(core: str, family: Family, tmp_path: Pa
     target = Target(load_board(BOARDS[core]).isa, family)
     cases = [case for case in _cases(CI_SEEDS, target) if _is_tight(case)]
     wrong: set[str] = set()
-    for i, chunk in enumerate(_projects(cases)):
+    for i, chunk in enumerate(_projects(cases, BOARDS[core])):
         folder = tmp_path / f"project{i}"
         wrong |= _wrong(chunk, target, BOARDS[core], folder, 2 * target.alignment)
     assert len(wrong) > len(cases) / 2
