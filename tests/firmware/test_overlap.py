@@ -218,8 +218,16 @@ def _check(seeds: Sequence[int], core: str, family: Family, folder: Path) -> Non
         assert not _wrong(chunk, target, BOARDS[core], folder / f"project{i}")
 
 
-@pytest.mark.parametrize("family", [Family.FAST, Family.PORTABLE])
-@pytest.mark.parametrize("core", BOARDS)
+@pytest.mark.parametrize(
+    ("core", "family"),
+    [
+        *((core, Family.FAST) for core in BOARDS),
+        ("M0+", Family.PORTABLE),
+        ("M4", Family.PORTABLE),
+        *(pytest.param(core, Family.PORTABLE, marks=pytest.mark.slow) for core in ("M3", "M55")),
+    ],
+    ids=str,
+)
 def test_outputs_over_inputs_equal_their_oracles(core: str, family: Family, tmp_path: Path) -> None:
     _check(CI_SEEDS, core, family, tmp_path)
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.objects import object_of
+
 CONTEXT = object()
 CANARY = 0x5A
 MARGIN = 64
@@ -124,12 +126,11 @@ def ints(values: Any) -> Any:
 def build(
     sources: Sequence[Path], includes: Sequence[Path], target: Path, flags: Sequence[str]
 ) -> None:
-    """Compiles the sources into one shared object."""
+    """Compiles the sources, each once for all workers, and links one shared object."""
+    compiler = ["gcc", "-fPIC", "-std=gnu11", *flags, *(f"-I{folder}" for folder in includes)]
+    objects = [object_of(source, compiler) for source in sources]
     subprocess.run(
-        ["gcc", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-std=gnu11", *flags]
-        + [f"-I{folder}" for folder in includes]
-        + ["-o", str(target), *map(str, sources)],
-        check=True,
+        [*compiler, "-shared", "-Wl,-Bsymbolic", "-o", str(target), *map(str, objects)], check=True
     )
 
 

@@ -17,6 +17,7 @@ from tests.kernels.conftest import GLUE, cmsis_nn_folder
 from tests.kernels.limits import convolution_limits, depthwise_limits
 from tests.kernels.native import Activation, Dims, PoolParams, tile
 from tests.kernels.test_convolution import Call, convolution, depthwise
+from tests.objects import object_of
 from toolchain.ops import _scratch as scratch
 
 pytestmark = pytest.mark.emulator
@@ -162,7 +163,9 @@ def _table(cases: list[Case]) -> str:
     )
 
 
-def _emulate(isa: str, cases: list[Case], flags: list[str], folder: Path) -> np.ndarray:
+def _emulate(
+    isa: str, cases: list[Case], includes: list[str], sources: list[Path], folder: Path
+) -> np.ndarray:
     """One row per case: index, status, differing codes, canaries overwritten, scratch asked for."""
     for program in ("arm-none-eabi-gcc", "qemu-system-arm"):
         if shutil.which(program) is None:
@@ -171,10 +174,11 @@ def _emulate(isa: str, cases: list[Case], flags: list[str], folder: Path) -> np.
     (folder / "cases.h").write_text(_table(cases))
     elf = folder / "cores.elf"
     abi = ["-mfloat-abi=hard"] if isa == "mve" else ["-mfloat-abi=soft"]
-    command = ["arm-none-eabi-gcc", "-mthumb", f"-mcpu={core}", *abi, "-O2", "-w", "-nostartfiles"]
-    command += ["-ffunction-sections", "-Wl,--gc-sections", f"-T{FIRMWARE / 'link.ld'}"]
-    command += [f"-I{folder}", f"-I{FIRMWARE}", *flags, str(FIRMWARE / "main.c"), "-o", str(elf)]
-    subprocess.run(command, check=True)
+    compiler = ["arm-none-eabi-gcc", "-mthumb", f"-mcpu={core}", *abi, "-O2", "-w"]
+    compiler += ["-ffunction-sections", *includes]
+    command = [*compiler, "-nostartfiles", "-Wl,--gc-sections", f"-T{FIRMWARE / 'link.ld'}"]
+    command += [f"-I{folder}", f"-I{FIRMWARE}", str(FIRMWARE / "main.c"), "-o", str(elf)]
+    subprocess.run([*command, *(object_of(path, compiler) for path in sources)], check=True)
     emulator = ["qemu-system-arm", "-M", machine, "-nographic", "-monitor", "none"]
     emulator += ["-serial", "none", "-semihosting-config", "enable=on,target=native"]
     done = subprocess.run(
@@ -190,8 +194,8 @@ def _emulate(isa: str, cases: list[Case], flags: list[str], folder: Path) -> np.
 @pytest.mark.parametrize("isa", CORES)
 def test_glue_is_exact_on_the_core(isa, tmp_path):
     cases = _cases(isa, seed=1)
-    sources = [str(p) for p in (GLUE / "src").glob("arm_*.c") if "per_channel" not in p.name]
-    rows = _emulate(isa, cases, [f"-I{GLUE / 'include'}", *sources], tmp_path)
+    sources = [p for p in (GLUE / "src").glob("arm_*.c") if "per_channel" not in p.name]
+    rows = _emulate(isa, cases, [f"-I{GLUE / 'include'}"], sources, tmp_path)
     assert not rows[:, 1:].any(), rows[rows[:, 1:].any(axis=1)]
 
 
@@ -202,8 +206,8 @@ def test_cmsis_nn_is_exact_where_it_is_trusted(isa, seed, tmp_path):
     assert len(cases) > CASES / 2
     vendor = cmsis_nn_folder()
     includes = [f"-I{vendor / 'Include'}", f"-I{vendor.parent / 'cmsis_core' / 'Include'}"]
-    sources = [str(p) for p in (vendor / "Source").rglob("arm_*.c")]
-    rows = _emulate(isa, cases, [*includes, *sources], tmp_path)
+    sources = list((vendor / "Source").rglob("arm_*.c"))
+    rows = _emulate(isa, cases, includes, sources, tmp_path)
     bad = np.flatnonzero(rows[:, 1:4].any(axis=1))
     assert not bad.size, [(rows[i].tolist(), cases[i].shape) for i in bad]
     for row, case in zip(rows, cases, strict=True):
