@@ -45,6 +45,7 @@ class Emulation:
         outputs: File with the int8 codes [N, ...] of every output.
         codes: The same codes.
         agreeing: Other engines that ran it too and gave the same bytes and counts.
+        absent: Engines that were asked for as well, and cannot run it here.
     """
 
     emulator: str
@@ -56,6 +57,7 @@ class Emulation:
     outputs: Path
     codes: Mapping[str, Array]
     agreeing: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

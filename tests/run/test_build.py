@@ -1,6 +1,9 @@
 """Compiling a project, what the ELF file tells, what the doctor says."""
 
 import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -9,6 +12,7 @@ from toolchain.board import load_board
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.run import Elf, build, doctor
 from toolchain.run.build import INSTALL
+from toolchain.run.lock import locked
 
 GCC = pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="no cross compiler")
 
@@ -72,6 +76,40 @@ def test_compile_errors_are_shown_trimmed(tmp_path):
     with pytest.raises(RunFailed, match="missing_name") as caught:
         build(project)
     assert len(str(caught.value).splitlines()) < 12
+
+
+@pytest.mark.emulator
+def test_two_builds_at_once(tmp_path):
+    """One waits for the other: neither links what the other has not compiled yet."""
+    project = fake_model.write_project(tmp_path / "p", "mps2-an385")
+    code = "import sys, pathlib, toolchain.run as r; r.build(pathlib.Path(sys.argv[1]))"
+    words = [sys.executable, "-c", code, str(project)]
+    processes = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for process in processes:
+        _, told = process.communicate()
+        assert process.returncode == 0, told
+
+
+@pytest.mark.emulator
+def test_build_waits_for_the_lock(tmp_path):
+    project = fake_model.write_project(tmp_path / "p", "mps2-an385")
+    pool = ThreadPoolExecutor(1)
+    with locked(project / "build"):
+        other = pool.submit(build, project)
+        with pytest.raises(TimeoutError):
+            other.result(timeout=1)
+        assert not (project / "build" / "CMakeCache.txt").exists()
+    assert other.result(timeout=300).firmware.exists()
+
+
+@pytest.mark.emulator
+def test_copied_project_is_built_anew(tmp_path):
+    project = fake_model.write_project(tmp_path / "p", "mps2-an385")
+    build(project)
+    (project / "build" / "of-the-first-folder").write_text("")
+    shutil.copytree(project, tmp_path / "q")
+    assert build(tmp_path / "q").firmware.exists()
+    assert not (tmp_path / "q" / "build" / "of-the-first-folder").exists()
 
 
 @pytest.mark.emulator

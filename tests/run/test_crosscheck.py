@@ -1,17 +1,21 @@
 """Engines that disagree are named, with the place; QEMU and Unicorn agree on every core of both."""
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from tests.firmware.zoo import ZOO
 from toolchain import pipeline
 from toolchain.errors import RunFailed
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
+from toolchain.project import Project
+from toolchain.report.table import profile_table
 from toolchain.run import RunResult, require_agreement
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -106,3 +110,8 @@ def test_one_engine_is_enough(tmp_path: Path):
     pipeline.convert(model, calibration, "mps3-an547", tmp_path / "out")
     run = pipeline.emulate(tmp_path / "out", DIGITS / "test.npz", "all", max_samples=2)
     assert (run.emulator, run.agreeing) == ("qemu", ())
+    assert "unicorn" in run.absent
+    console = Console(width=200)
+    with console.capture() as text:
+        console.print(profile_table(Project(tmp_path / "out").manifest, run))
+    assert re.search(r"not run here: .*unicorn: nothing to compare qemu with", text.get())

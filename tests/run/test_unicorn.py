@@ -1,12 +1,14 @@
 """Unicorn counts instructions another way than QEMU; both must agree."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from tests.run import fake_model
 from tests.run.conftest import CORES
 from toolchain.errors import RunFailed
-from toolchain.run import RunRequest
+from toolchain.run import RunRequest, unicorn
 from toolchain.run.unicorn import Unicorn
 
 pytest.importorskip("unicorn")
@@ -44,3 +46,17 @@ def test_faults(built, name, what, told):
     with pytest.raises(RunFailed, match=told) as caught:
         Unicorn().run(RunRequest(result.emulation, board, fake_model.MODEL, samples, timeout_s=0.5))
     assert caught.value.where.startswith(("kws_", "emulation.elf"))
+
+
+def test_package_that_does_not_load(monkeypatch, tmp_path):
+    (tmp_path / "unicorn.py").write_text("raise ImportError('libunicorn.so.2:\\nno such file')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "unicorn"]:
+        monkeypatch.delitem(sys.modules, name)
+    unicorn._import_trouble.cache_clear()
+    reason = Unicorn().missing("cortex-m4")
+    unicorn._import_trouble.cache_clear()
+    assert reason == (
+        "unicorn does not load (libunicorn.so.2: no such file): "
+        "pip install --force-reinstall unicorn"
+    )

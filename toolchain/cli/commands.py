@@ -33,7 +33,7 @@ from toolchain.cli.options import (
 )
 from toolchain.cli.values import gates_of, refuse_for_model, refuse_for_project, shapes_of
 from toolchain.errors import GateFailed
-from toolchain.project import Project
+from toolchain.project import Project, require_free, taken_back_if_interrupted, write_file
 from toolchain.report import exports, html, profiles, records, support, table
 from toolchain.report.diagnoses import Sort, diagnosis_record, diagnosis_table
 from toolchain.report.terminal import progress_bars, show
@@ -136,6 +136,8 @@ def profile(
     as_json: JSON = False,
 ) -> None:
     """Show per layer: instructions, MACs, bytes moved, and what a faster layer would gain."""
+    if stacks is not None:
+        require_free(stacks, "profile", force=True)
     seen = pipeline.profile(project, against, emulator.value, timeout)
     record, view = profiles.profile_record(seen), profiles.profile_table(seen)
     if functions or stacks is not None:
@@ -143,7 +145,7 @@ def profile(
         record |= profiles.functions_record(found)
         view = Group(view, Text(""), profiles.functions_table(found))
         if stacks is not None:
-            stacks.write_text(profiles.collapsed_stacks(found), encoding="utf-8")
+            write_file(stacks, profiles.collapsed_stacks(found).encode(), "profile")
     show(as_json, record, view)
 
 
@@ -190,14 +192,15 @@ def run(
     gates = gates_of(min_agreement, min_sqnr, max_drop)
     with progress_bars() as progress:
         pipeline.require_ready(board, data, emulator.value)
-        converted = pipeline.convert(
-            model, conversion.calib, board, output, conversion.options(), progress
-        )
-        built = pipeline.build(output)
-        evaluation, emulation = pipeline.compare(
-            output, data, gates, emulator.value, samples, timeout, progress
-        )
-    page = html.write_report(output, converted.manifest, built, evaluation, emulation)
+        with taken_back_if_interrupted(output):
+            converted = pipeline.convert(
+                model, conversion.calib, board, output, conversion.options(), progress
+            )
+            built = pipeline.build(output)
+            evaluation, emulation = pipeline.compare(
+                output, data, gates, emulator.value, samples, timeout, progress
+            )
+            page = html.write_report(output, converted.manifest, built, evaluation, emulation)
     made = records.convert_record(output, converted.manifest)
     ran = records.compare_record(evaluation, emulation)
     layers = zip(made["layers"], ran["layers"], strict=True)

@@ -29,6 +29,7 @@ def main() -> None:
         code = 2
         command = getattr(getattr(error, "ctx", None), "command_path", "onnx2mcu")
         message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+        message = message.replace("Value error, ", "")
         complain(f"command line: {message}", f"{command} --help lists what there is")
     except (KeyboardInterrupt, typer.Abort):
         code = 130

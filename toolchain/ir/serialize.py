@@ -15,7 +15,7 @@ from toolchain.ir.op import Op
 from toolchain.ir.tensor import Origin, TensorType
 
 _GRAPH, _CONSTANTS = "graph.json", "constants.npz"
-_DAMAGED = (
+DAMAGED = (
     OSError, EOFError, LookupError, TypeError, ValueError, AttributeError, BadZipFile, zlib.error,
     msgspec.MsgspecError,
 )  # fmt: skip
@@ -58,7 +58,7 @@ def load_graph(directory: Path) -> Graph:
             tuple(record["outputs"]),
             msgspec.convert(record["origins"], dict[str, Origin]),
         )
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise InputRefused(
             "read",
             str(directory),

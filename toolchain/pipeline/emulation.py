@@ -1,5 +1,6 @@
 """Projects are built and their firmware is run."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from toolchain.check.evaluate import input_codes
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.ir import Array, Graph
 from toolchain.pipeline.samples import load_data, port_bytes
-from toolchain.project import Project
+from toolchain.project import Project, write_file
 from toolchain.results import Built, Emulation
 from toolchain.run import (
     Elf,
@@ -19,6 +20,7 @@ from toolchain.run import (
     RunResult,
     check_programs,
     choose,
+    engines,
     require_agreement,
     require_tools,
 )
@@ -114,7 +116,7 @@ def run_codes(
     result = results[0]
     codes = _split_outputs(graph, result.outputs)
     path = project.directory / "outputs.npz"
-    np.savez_compressed(path, **codes)  # type: ignore[arg-type]
+    _write_arrays(path, codes)
     per_layer = result.instructions.mean(axis=0)
     return Emulation(
         result.emulator,
@@ -126,6 +128,7 @@ def run_codes(
         path,
         codes,
         tuple(other.emulator for other in results[1:]),
+        _absent(results) if emulator == "all" else (),
     )
 
 
@@ -146,6 +149,18 @@ def run_engines(
         engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
         for engine in engines
     ]
+
+
+def _absent(results: Sequence[RunResult]) -> tuple[str, ...]:
+    ran = {result.emulator for result in results}
+    return tuple(name for name in engines() if name not in ran)
+
+
+def _write_arrays(path: Path, arrays: dict[str, Array]) -> None:
+    data = io.BytesIO()
+    np.savez_compressed(data, **arrays)  # type: ignore[arg-type]
+    hint = "copy the project to a folder of yours, or change its permissions"
+    write_file(path, data.getvalue(), "emulate", hint)
 
 
 def _split_outputs(graph: Graph, outputs: Sequence[bytes]) -> dict[str, Array]:

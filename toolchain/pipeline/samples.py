@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import onnx
-
 from toolchain.errors import InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
+from toolchain.frontend.load import load_model
 from toolchain.frontend.read import Imported
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.ir import Array, Graph
@@ -54,6 +53,17 @@ def load_data(project: Project, data: Path, max_samples: int | None, stage: str)
 
 
 def input_specs(project: Project) -> list[InputSpec]:
-    """The inputs of a project's model, with the shapes it was converted with."""
-    specs, _ = model_inputs(onnx.load(project.model_path), project.manifest.shapes)
+    """The inputs of a project's model, with the shapes it was converted with.
+
+    Raises:
+        InputRefused: The model is missing or damaged.
+    """
+    if not project.model_path.exists():
+        raise InputRefused(
+            "project",
+            str(project.model_path),
+            "the float model is not in this project",
+            "one of a single layer has none, and runs without --data; else convert again",
+        )
+    specs, _ = model_inputs(load_model(project.model_path), project.manifest.shapes)
     return specs

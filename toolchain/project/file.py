@@ -27,7 +27,7 @@ def require_free(path: Path, stage: str, *, force: bool) -> None:
         raise InputRefused(stage, str(path), "exists already", hint)
 
 
-def write_file(path: Path, data: bytes, stage: str) -> None:
+def write_file(path: Path, data: bytes, stage: str, hint: str = "choose another place") -> None:
     """Write a file under another name in its folder, then give it its own.
 
     Raises:
@@ -45,5 +45,5 @@ def write_file(path: Path, data: bytes, stage: str) -> None:
             Path(name).unlink(missing_ok=True)
     except OSError as error:
         raise InputRefused(
-            stage, str(path), f"cannot be written: {error.strerror}", "choose another place"
+            stage, str(path), f"cannot be written: {error.strerror}", hint
         ) from error

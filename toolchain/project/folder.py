@@ -13,7 +13,7 @@ import numpy as np
 import toolchain.ops  # noqa: F401 - registers the operators a stored graph names
 from toolchain.errors import InputRefused
 from toolchain.ir import Array, Graph
-from toolchain.ir.serialize import load_graph
+from toolchain.ir.serialize import DAMAGED, load_graph
 from toolchain.project.file import umask
 from toolchain.project.manifest import Manifest
 
@@ -65,9 +65,9 @@ class Project:
 
     def samples(self) -> list[dict[str, Array]]:
         """A few calibration samples as int8 codes, for runs without data."""
-        with np.load(self.directory / MODEL / "samples.npz") as stored:
-            arrays = [stored[f"input{i}"] for i in range(len(stored.files))]
         names = self.graph().inputs
+        stored = self._stored("samples.npz", "input", len(names))
+        arrays = [stored[f"input{i}"] for i in range(len(names))]
         return [dict(zip(names, codes, strict=True)) for codes in zip(*arrays, strict=True)]
 
     def expected(self) -> dict[str, Array] | None:
@@ -75,8 +75,19 @@ class Project:
         path = self.directory / MODEL / "expected.npz"
         if not path.exists():
             return None
-        with np.load(path) as stored:
-            return {y: stored[f"output{i}"] for i, y in enumerate(self.graph().outputs)}
+        names = self.graph().outputs
+        stored = self._stored(path.name, "output", len(names))
+        return {y: stored[f"output{i}"] for i, y in enumerate(names)}
+
+    def _stored(self, file: str, role: str, count: int) -> dict[str, Array]:
+        """Arrays of a file in the model folder, by role and number."""
+        path = self.directory / MODEL / file
+        try:
+            with np.load(path) as stored:
+                return {f"{role}{i}": stored[f"{role}{i}"] for i in range(count)}
+        except DAMAGED as error:
+            reason = f"{file} of the project is missing or damaged ({error})"
+            raise InputRefused("project", str(path), reason, "convert again") from error
 
 
 @contextmanager
@@ -111,6 +122,23 @@ def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         _remove_empty(missing)
+
+
+@contextmanager
+def taken_back_if_interrupted(directory: Path) -> Iterator[None]:
+    """What the block makes of a folder that was not there is removed when the user stops it.
+
+    A folder that was there stays: with `force`, its project has been replaced by then.
+    """
+    target = Path(os.path.abspath(directory))
+    missing = [path for path in (target, *target.parents) if not path.exists()]
+    try:
+        yield
+    except KeyboardInterrupt:
+        if target in missing:
+            shutil.rmtree(target, ignore_errors=True)
+            _remove_empty(missing)
+        raise
 
 
 def _move(aside: Path, target: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from toolchain.check.evaluate import Evaluation
-from toolchain.project import Manifest
+from toolchain.project import Manifest, write_file
 from toolchain.report.advice import advise
 from toolchain.report.picture import HEIGHT, WIDTH, arena_picture
 from toolchain.report.table import decibel, number, percent
@@ -58,5 +58,5 @@ def write_report(
         height=HEIGHT,
     )
     path = directory / REPORT
-    path.write_text(text, encoding="utf-8", newline="\n")
+    write_file(path, text.encode(), "report")
     return path

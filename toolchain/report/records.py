@@ -98,6 +98,7 @@ def emulate_record(run: Emulation) -> Record:
         "instructions": run.instructions,
         "stack_bytes": run.stack_bytes,
         "agreeing_emulators": list(run.agreeing),
+        "absent_emulators": list(run.absent),
         "layers": [{"name": name, "instructions": count} for name, count in run.layers],
         "outputs": str(run.outputs),
     }

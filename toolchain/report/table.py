@@ -1,6 +1,6 @@
 """Tables on the terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -177,9 +177,17 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 f"{run.instructions:,} instructions per inference over {run.samples} samples, "
                 f"peak stack {run.stack_bytes:,} bytes",
                 *(f"{name} gives the same bytes and counts" for name in run.agreeing),
+                *_alone(run),
             ]
         ),
     )
+
+
+def _alone(run: Emulation) -> Iterator[str]:
+    """Which engines were wanted and did not run; `doctor` says why."""
+    if run.absent:
+        alone = "" if run.agreeing else f": nothing to compare {run.emulator} with"
+        yield f"not run here: {', '.join(run.absent)}{alone} (see onnx2mcu doctor)"
 
 
 def compare_table(evaluation: Evaluation) -> RenderableType:

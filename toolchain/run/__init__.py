@@ -6,7 +6,7 @@ from toolchain.run.crosscheck import require_agreement
 from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
 from toolchain.run.emulator import Emulator, RunRequest, RunResult
-from toolchain.run.engines import Kind, choose
+from toolchain.run.engines import Kind, choose, engines
 from toolchain.run.functions import count_functions
 from toolchain.run.program_checks import ProgramFacts, check_programs
 
@@ -26,6 +26,7 @@ __all__ = [
     "choose",
     "count_functions",
     "doctor",
+    "engines",
     "require_agreement",
     "require_tools",
 ]

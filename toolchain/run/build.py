@@ -11,6 +11,7 @@ from pathlib import Path
 from toolchain.board import Board
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.run.elf import Elf
+from toolchain.run.lock import LOCK, locked
 
 COMPILER = "arm-none-eabi-gcc"
 INSTALL = {
@@ -69,7 +70,7 @@ def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.
         timeout_s: Wall time for the compiler, in seconds.
 
     Raises:
-        InputRefused: A tool is missing, or the folder is no generated project.
+        InputRefused: A tool is missing, the folder is no generated project, or is read-only.
         RunFailed: The project does not compile, link or fit.
     """
     require_tools()
@@ -77,11 +78,12 @@ def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.
         reason = "no CMakeLists.txt: not a generated project"
         raise InputRefused("build", str(project_dir), reason, "make one with `onnx2mcu convert`")
     folder = project_dir / "build"
-    _forget_moved_build(project_dir, folder)
     ninja = f"-DCMAKE_MAKE_PROGRAM={find_tool('ninja')}"
     configure = ["-G", "Ninja", ninja, "-S", str(project_dir), "-B", str(folder)]
-    log = _run(project_dir, configure, timeout_s)
-    log += _run(project_dir, ["--build", str(folder)], timeout_s)
+    with locked(folder):
+        _forget_moved_build(project_dir, folder)
+        log = _run(project_dir, configure, timeout_s)
+        log += _run(project_dir, ["--build", str(folder)], timeout_s)
     programs = {name: folder / f"{name}.elf" for name in ("firmware", "emulation", "hooks")}
     if board is not None:
         for path in programs.values():
@@ -95,7 +97,11 @@ def _forget_moved_build(project_dir: Path, folder: Path) -> None:
     if cache.is_file():
         source = f"CMAKE_HOME_DIRECTORY:INTERNAL={project_dir.resolve().as_posix()}\n"
         if source not in cache.read_text(encoding="utf-8", errors="replace"):
-            shutil.rmtree(folder)
+            for path in folder.iterdir():
+                if path.is_dir():
+                    shutil.rmtree(path)
+                elif path.name != LOCK:
+                    path.unlink()
 
 
 def _run(project_dir: Path, arguments: list[str], timeout_s: float) -> str:
@@ -123,7 +129,7 @@ def _run(project_dir: Path, arguments: list[str], timeout_s: float) -> str:
 
 def _failure(project_dir: Path, log: str) -> RunFailed:
     """The first lines that say something, of a log of hundreds."""
-    lines = [line.strip() for line in log.splitlines()]
+    lines = list(dict.fromkeys(line.strip() for line in log.splitlines()))
     telling = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
     overflow = re.search(r"region `(\w+)' overflowed by (\d+) bytes", log)
     if overflow:
@@ -135,7 +141,7 @@ def _failure(project_dir: Path, log: str) -> RunFailed:
     shown = telling[:_SHOWN_LINES]
     if len(telling) > _SHOWN_LINES:
         shown.append(f"... and {len(telling) - _SHOWN_LINES} more")
-    hint = ""
+    hint = "were generated files changed, or taken away? convert again to have them as they were"
     if "cmsis_compiler.h" in log:
         hint = (
             "this copy of CMSIS-NN needs the headers of CMSIS-Core: put them in ../Core/Include "

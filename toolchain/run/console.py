@@ -16,6 +16,7 @@ _EXCEPTIONS = {
     5: "BusFault",
     6: "UsageFault",
     7: "SecureFault",
+    11: "SVC",
 }
 _STACKING = 1 << 4 | 1 << 12 | 1 << 20  # MSTKERR, STKERR, STKOF
 _MMFAR_VALID = 1 << 7

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest
-from toolchain.run.unicorn import Session
+from toolchain.run.unicorn import Session, Unicorn
 
 CORE = "cortex-m4"
 REFILL = 2
@@ -57,10 +57,9 @@ _PAIRS = re.compile(r"(ldr|str)d|v(ldr|str)")
 
 def missing() -> str | None:
     """Why cycles cannot be estimated here; None when they can."""
-    for name in ("unicorn", "capstone"):
-        if importlib.util.find_spec(name) is None:
-            return f"{name} is not installed: pip install {name}"
-    return None
+    if importlib.util.find_spec("capstone") is None:
+        return "capstone is not installed: pip install capstone"
+    return Unicorn().missing(CORE)
 
 
 def estimate_cycles(request: RunRequest) -> NDArray[np.int64]:

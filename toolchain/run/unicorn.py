@@ -1,9 +1,15 @@
 """Unicorn: the engine that needs nothing but pip; no Cortex-M55, no MPU, no alignment faults."""
 
+import contextlib
+import functools
 import importlib
 import importlib.util
+import signal
 import struct
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -28,7 +34,13 @@ _PAGE = 4096
 _SYSTEM_CONTROL = 0xE000E000
 _BREAKPOINT = b"\xab\xbe"  # BKPT 0xAB: semihosting
 _STACK_LIMIT = 19
-_EXCEPTIONS = {1: "undefined instruction", _STACK_LIMIT: "below the stack limit"}
+_SVC, _BKPT = "SVC", "BKPT"
+_EXCEPTIONS = {
+    1: "undefined instruction",
+    2: _SVC,
+    7: _BKPT,
+    _STACK_LIMIT: "below the stack limit",
+}
 _HARD_FAULT = 3
 _FETCH, _DATA, _UNDEFINED, _STACK_OVERFLOW = 1 << 0, 1 << 1, 1 << 16, 1 << 20
 """Bits of the core's CFSR that say what Unicorn's own exceptions mean."""
@@ -46,9 +58,7 @@ class Unicorn:
         """Why Unicorn cannot be used; None when it can."""
         if cpu not in _MODELS:
             return f"unicorn does not emulate {cpu}: use --emulator qemu"
-        if importlib.util.find_spec("unicorn") is None:
-            return "unicorn is not installed: pip install unicorn"
-        return None
+        return _import_trouble()
 
     def elf(self, build: BuildResult) -> Path:
         """The same program as in QEMU."""
@@ -137,12 +147,34 @@ class Session:
         stack, entry = struct.unpack("<II", self.elf.segments[0][1][:8])
         self.cpu.reg_write(self.arm.UC_ARM_REG_SP, stack)
         try:
-            self.cpu.emu_start(entry | 1, 0xFFFFFFFF, timeout=int(self.request.timeout_s * 1e6))
+            with self._interruptible():
+                self.cpu.emu_start(entry | 1, 0xFFFFFFFF, timeout=int(self.request.timeout_s * 1e6))
         except self.api.UcError as error:
             raise self._stopped(str(error)) from error
         if self.error is not None:
             raise self.error
         self._judge()
+
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C ends the run: the exception it is elsewhere would be lost in a hook."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # which gets no signals
+            return
+        pressed = False
+
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            nonlocal pressed
+            pressed = True
+            self.cpu.emu_stop()
+
+        before = signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+        if pressed:
+            raise KeyboardInterrupt
 
     def _judge(self) -> None:
         judge(values(self.console), self.scene)
@@ -172,6 +204,8 @@ class Session:
         sp = self.cpu.reg_read(self.arm.UC_ARM_REG_SP)
         access, address = self.invalid or (None, None)
         cfsr = _UNDEFINED if access is None else _DATA
+        if told in (_SVC, _BKPT):
+            cfsr = 0
         if sp < self.elf.address("__stack_limit") or told == _EXCEPTIONS[_STACK_LIMIT]:
             cfsr = _STACK_OVERFLOW
         elif access in (self.api.UC_MEM_FETCH_UNMAPPED, self.api.UC_MEM_FETCH_PROT):
@@ -270,6 +304,19 @@ class Session:
             stack_bytes=values(self.console)["stack"],
             dumps=self.dumps,
         )
+
+
+@functools.cache
+def _import_trouble() -> str | None:
+    """Why the package cannot be imported, which loads its library; None when it can."""
+    if importlib.util.find_spec("unicorn") is None:
+        return "unicorn is not installed: pip install unicorn"
+    try:
+        importlib.import_module("unicorn")
+    except Exception as error:
+        told = " ".join(str(error).split())[:200]
+        return f"unicorn does not load ({told}): pip install --force-reinstall unicorn"
+    return None
 
 
 def _count(code: bytes) -> int:
