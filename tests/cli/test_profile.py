@@ -2,10 +2,12 @@
 
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 
 pytestmark = pytest.mark.emulator
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_profile_adds_up(onnx2mcu, runnable):
@@ -60,3 +62,15 @@ def test_functions_add_up_to_the_layers(onnx2mcu, runnable, tmp_path):
     assert all(line.startswith("net_run;") for line in lines)
     table = onnx2mcu("profile", runnable, "--functions").out
     assert seen["functions"][0]["name"] in table
+
+
+def test_flame_shows_what_was_counted(onnx2mcu, runnable, tmp_path):
+    picture = tmp_path / "flame.svg"
+    seen = json.loads(onnx2mcu("profile", runnable, "--flame", picture, "--json").out)
+    root = ElementTree.parse(picture).getroot()
+    tips = [g.findtext(f"{SVG}title") for g in root.iter(f"{SVG}g")]
+    assert tips[0] == f"net_run: {seen['instructions']:,} instructions, 100.0% of an inference"
+    for layer in seen["layers"]:
+        assert any(t.startswith(f"{layer['name']}: {layer['instructions']:,} i") for t in tips)
+    (first, *_) = seen["functions"][0]["layers"].values()
+    assert any(t.startswith(f"{seen['functions'][0]['name']}: {first:,} i") for t in tips)

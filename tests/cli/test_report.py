@@ -16,7 +16,7 @@ from toolchain.project.manifest import BufferFacts, StepFacts
 from toolchain.report import html
 from toolchain.report.advice import advise
 from toolchain.report.picture import HEIGHT, WIDTH, arena_picture, arena_text, peak_step
-from toolchain.report.table import printable
+from toolchain.report.table import NAME, printable, short_names, table
 from toolchain.results import Built, Emulation
 from toolchain.run import ProgramFacts, Sizes, StackUse
 from toolchain.run.build import BuildResult
@@ -178,3 +178,24 @@ def test_names_in_the_page_are_text(onnx2mcu, arguments, tmp_path):
 
 def test_printable():
     assert printable("a\nb\x1b[2J\u2028c \u00fc") == "a\\nb\\x1b[2J\\u2028c \u00fc"
+
+
+def test_long_names_lose_their_middles():
+    path = "StatefulPartitionedCall/functional_1/block_13_expand_relu/Relu6/Conv2D__{}"
+    names = ["short", path.format(1), path.format(22)]
+    short = short_names(names)
+    assert short["short"] == "short"
+    assert [len(short[name]) for name in names[1:]] == [NAME, NAME]
+    assert short[names[1]].startswith("StatefulPart")
+    assert short[names[1]].endswith("block_13_expand_relu/Relu6/Conv2D__1"[-29:])
+    assert len(set(short.values())) == 3
+
+
+def test_names_that_differ_in_the_middle_only_stay():
+    names = [f"{'a' * 40}{middle}{'z' * 40}" for middle in ("one", "two")]
+    assert short_names([*names, "b" * 90]) == {
+        **{name: name for name in names},
+        "b" * 90: "b" * 14 + "\u2026" + "b" * 29,
+    }
+    rows = table("t", ("layer", "n"), [(name, 1) for name in names])
+    assert [str(cell) for cell in rows.columns[0].cells][-2:] == names

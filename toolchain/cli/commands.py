@@ -36,6 +36,7 @@ from toolchain.errors import GateFailed
 from toolchain.project import Project, require_free, taken_back_if_interrupted, write_file
 from toolchain.report import exports, html, profiles, records, support, table
 from toolchain.report.diagnoses import Sort, diagnosis_record, diagnosis_table
+from toolchain.report.flame import flame_svg
 from toolchain.report.terminal import progress_bars, show
 from toolchain.run.doctor import doctor as installed
 from toolchain.run.flash import flash_command
@@ -131,21 +132,27 @@ def profile(
     stacks: Annotated[
         Path | None, typer.Option("--stacks", help="Write collapsed stacks, for flame graphs.")
     ] = None,
+    flame: Annotated[
+        Path | None, typer.Option("--flame", help="Draw layers and functions: an SVG file.")
+    ] = None,
     emulator: EMULATOR = Engine.AUTO,
     timeout: TIMEOUT = 600.0,
     as_json: JSON = False,
 ) -> None:
     """Show per layer: instructions, MACs, bytes moved, and what a faster layer would gain."""
-    if stacks is not None:
-        require_free(stacks, "profile", force=True)
+    files = [path for path in (stacks, flame) if path is not None]
+    for path in files:
+        require_free(path, "profile", force=True)
     seen = pipeline.profile(project, against, emulator.value, timeout)
     record, view = profiles.profile_record(seen), profiles.profile_table(seen)
-    if functions or stacks is not None:
+    if functions or files:
         found = pipeline.profile_functions(project, emulator.value, timeout)
         record |= profiles.functions_record(found)
         view = Group(view, Text(""), profiles.functions_table(found))
         if stacks is not None:
             write_file(stacks, profiles.collapsed_stacks(found).encode(), "profile")
+        if flame is not None:
+            write_file(flame, flame_svg(found).encode(), "profile")
     show(as_json, record, view)
 
 

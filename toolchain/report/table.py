@@ -1,5 +1,6 @@
 """Tables on the terminal."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from toolchain.report.support import operator_records
 from toolchain.results import Built, Emulation, Inspection
 from toolchain.run.doctor import Check
 
+NAME = 44
+"""Letters that a table shows of a layer's name."""
 _LEFT = {"", "operator", "kernel", "shape", "board", "value", "notes", "part", "core", "detail"}
 
 
@@ -25,9 +28,31 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for index, column in enumerate(columns):
         left = index == 0 or column in _LEFT
         result.add_column(column, justify="left" if left else "right", overflow="fold")
-    for row in rows:
-        result.add_row(*(Text(printable(number(cell))) for cell in row))
+    cells = [[printable(number(cell)) for cell in row] for row in rows]
+    if columns[0] == "layer":
+        shown = short_names([row[0] for row in cells])
+        cells = [[shown[row[0]], *row[1:]] for row in cells]
+    for row in cells:
+        result.add_row(*map(Text, row))
     return result
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Long names without their middles, except where two would become one.
+
+    Converters make names of whole paths: two thirds of what is kept are the end, where they differ.
+    """
+    short = {name: middle(name, NAME) for name in names}
+    shared = {text for text, count in Counter(short.values()).items() if count > 1}
+    return {name: name if text in shared else text for name, text in short.items()}
+
+
+def middle(name: str, letters: int) -> str:
+    """A name of at most so many letters: the middle of a longer one is left out."""
+    if len(name) <= letters:
+        return name
+    head = (letters - 1) // 3
+    return f"{name[:head]}\u2026{name[len(name) - (letters - 1 - head) :]}"
 
 
 def printable(text: str) -> str:

@@ -7,14 +7,17 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
 
 from toolchain.options import Progress as Report
 from toolchain.options import silent
 from toolchain.report.table import printable
 
 _PIPE_COLUMNS = 150
+"""Where lines of text are broken; a table is as wide as it needs."""
+_WIDEST = 1000
 
 
 def print_anything() -> None:
@@ -31,10 +34,20 @@ def show(as_json: bool, record: dict[str, Any], view: RenderableType) -> None:
     elif sys.stdout.isatty():
         Console().print(view)
     else:
-        console = Console(file=io.StringIO(), width=_PIPE_COLUMNS)
+        console = Console(file=io.StringIO(), width=_WIDEST)
         with console.capture() as text:
-            console.print(view)
+            for part in _parts(view):
+                console.print(part, width=None if isinstance(part, Table) else _PIPE_COLUMNS)
         print("\n".join(line.rstrip() for line in text.get().splitlines()))
+
+
+def _parts(view: RenderableType) -> Iterator[RenderableType]:
+    """Tables and texts of nested groups."""
+    if isinstance(view, Group):
+        for part in view.renderables:
+            yield from _parts(part)
+    else:
+        yield view
 
 
 @contextlib.contextmanager
