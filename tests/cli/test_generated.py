@@ -1,5 +1,6 @@
 """What users of the generated files rely on."""
 
+import itertools
 import re
 import shutil
 import subprocess
@@ -18,7 +19,9 @@ from tests.cli.programs import (
     run_models,
     sources,
 )
+from toolchain import pipeline
 from toolchain.ir.fixedpoint import quantize
+from toolchain.options import ConvertOptions
 from toolchain.project import Project
 
 NM = shutil.which("nm")
@@ -119,6 +122,56 @@ def test_arena_one_byte_less_does_not_compile(project):
         for larger in (size, size + 1, 4 * size):
             done = syntax(command, source, project, f"-DSMALL_ARENA_BYTES={larger}")
             assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def parts(model, calib, tmp_path_factory):
+    """The arena in two memories, the weights in two others."""
+    folder = tmp_path_factory.mktemp("parts") / "small"
+    options = ConvertOptions(
+        arena_in="sram:300,sdram", weights_in="qspi", hot_weights="sdram:500", prefix="small"
+    )
+    made = pipeline.convert(model, calib, "stm32f746g-disco", folder, options)
+    assert len(made.manifest.firmware.parts) == 2
+    return folder
+
+
+def test_every_part_of_an_arena_is_exact(parts):
+    (source, _), header = sources(parts), (parts / "small.h").read_text()
+    found = re.findall(r"#define (SMALL_ARENA(?:_2)?_BYTES) (\d+)", header)
+    assert [name for name, _ in found] == ["SMALL_ARENA_BYTES", "SMALL_ARENA_2_BYTES"]
+    for compiler, (name, text) in itertools.product(HOST, found):
+        command, size = [compiler, *LANGUAGE], int(text)
+        small = syntax(command, source, parts, f"-D{name}={size - 1}")
+        assert small.returncode != 0
+        assert f"{name} must be at least {size}" in small.stderr
+        assert small.stderr.count("must be at least") == small.stderr.count(f"{name} must")
+        done = syntax(command, source, parts, f"-D{name}={size + 1}")
+        assert done.returncode == 0, done.stderr
+
+
+def section_of(path, symbol):
+    """The section of an object file that holds a symbol."""
+    listing = subprocess.run(["objdump", "-t", path], capture_output=True, text=True, check=True)
+    found = re.search(rf" (\S+)\t.* {symbol}$", listing.stdout, re.M)
+    assert found is not None
+    return found[1]
+
+
+def test_sections_have_names_of_the_users_choice(parts, tmp_path):
+    """What linker scripts take for plain data by default, and any name instead."""
+    model, weights = sources(parts)
+    hot, *_ = Project(parts).manifest.firmware.hot_weights
+    listed = re.findall(r"const \w+ (small_\w+)\[", (parts / "small_weights.h").read_text())
+    for source, macro, symbol, section in (
+        (model, "SMALL_ARENA_SECTION", "small_arena", ".bss.sram"),
+        (model, "SMALL_ARENA_2_SECTION", "small_arena_2", ".bss.sdram"),
+        (weights, "SMALL_WEIGHTS_SECTION", listed[0], ".rodata.qspi"),
+        (weights, "SMALL_HOT_WEIGHTS_SECTION", hot, ".data.sdram"),
+    ):
+        assert section_of(compiled(source, tmp_path, *includes([parts])), symbol) == section
+        own = compiled(source, tmp_path, *includes([parts]), f'-D{macro}=".own"')
+        assert section_of(own, symbol) == ".own"
 
 
 def test_arena_can_be_placed(project, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from onnx import helper
 
 from tests.cli import nets
+from toolchain import resources
 
 
 def write(path, data):
@@ -155,7 +156,9 @@ def test_model_that_does_not_fit_the_ram(onnx2mcu, shared, arguments, tmp_path, 
     done.refused("bytes of RAM", "16,384", "The peak is at model/", "arena 36,896", "38,944")
 
 
-def test_model_that_does_not_fit_the_flash(onnx2mcu, arguments, tmp_path, untouched):
+@pytest.fixture
+def wide(tmp_path, untouched):
+    """A model of 320 KB of weights."""
     rng = np.random.default_rng(0)
     weights = rng.standard_normal((64, 5000)).astype(np.float32)
     nodes = [
@@ -165,9 +168,62 @@ def test_model_that_does_not_fit_the_flash(onnx2mcu, arguments, tmp_path, untouc
     path = tmp_path / "wide.onnx"
     nets.save(path, nodes, {"image": (1, 1, 8, 8)}, {"y": (1, 5000)}, {"wide": weights})
     untouched.add(path)
-    onnx2mcu(*arguments(model=path, board="microbit-v1")).refused(
+    return path
+
+
+def test_model_that_does_not_fit_the_flash(onnx2mcu, arguments, wide):
+    onnx2mcu(*arguments(model=wide, board="microbit-v1")).refused(
         "bytes of flash", "262,144", "y.weights"
     )
+
+
+MORE_MEMORY = """
+[[memory]]
+name = "ccm"
+kind = "ram"
+origin = 0x30000000
+bytes = 8192
+
+[[memory]]
+name = "qspi"
+kind = "flash"
+origin = 0x90000000
+bytes = 1_048_576
+external = true
+"""
+
+
+@pytest.fixture
+def small_board(tmp_path, untouched):
+    """A board with 16 KiB of RAM and 8 KiB of another, 256 KiB of flash and a serial one."""
+    path = tmp_path / "small.toml"
+    text = (resources.BOARDS / "microbit-v1.toml").read_text()
+    path.write_text(text.replace("\n[uart]", f"{MORE_MEMORY}\n[uart]"))
+    untouched.add(path)
+    return path
+
+
+def test_other_memories_are_named_where_they_help(onnx2mcu, arguments, small_board):
+    full = ("--stack", 16_184)
+    done = onnx2mcu(*arguments(board=small_board), *full)
+    done.refused("bytes of RAM", "it fits into several memories of the board: --arena-in ccm")
+    done = onnx2mcu(*arguments(board=small_board), *full, "--arena-in", "ram:200,ccm:16")
+    done.refused("neither whole nor in parts into ram (200 bytes), ccm (16 bytes)", "--ram min")
+    done = onnx2mcu(*arguments(board=small_board), *full, "--arena-in", "ram:400")
+    done.refused("--arena-in ram:400", "has 200 bytes besides stack")
+    onnx2mcu(*arguments(board=small_board), "--arena-in", "dtcm").refused("ram (16,384 bytes), ccm")
+    onnx2mcu(*arguments(board=small_board), "--weights-in", "ccm").refused("ccm is no flash")
+    onnx2mcu(*arguments(board=small_board), "--hot-weights", "ccm:9000").refused("8,192 bytes")
+
+
+def test_copied_weights_are_counted(onnx2mcu, arguments, small_board):
+    done = onnx2mcu(*arguments(board=small_board), "--stack", 8000, "--hot-weights", "ram:8384")
+    done.refused("bytes of RAM", "stack 8,000, weights 8,384", "ram has 16,384")
+
+
+def test_another_flash_is_named_where_it_helps(onnx2mcu, arguments, small_board, wide):
+    done = onnx2mcu(*arguments(model=wide, board=small_board))
+    done.refused("bytes of flash; flash has 262,144", "--weights-in qspi")
 
 
 # ---- the output folder --------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.run import fake_model
 from toolchain.board import list_boards, load_board
-from toolchain.emit.machines import MACHINES, machine_for
+from toolchain.emit.machines import MACHINES, machine_for, stand_ins
 from toolchain.emit.mpu import decompose, register_pairs
 from toolchain.errors import InputRefused
 from toolchain.run.qemu import instructions
@@ -73,6 +73,23 @@ def test_decomposition_covers_exactly_the_range(start, size):
 @settings(deadline=None)
 def test_eight_regions_are_enough_for_any_ram(kib):
     assert len(register_pairs(MACHINES["mps2-an386"], 1024 * kib)) <= 8
+
+
+@pytest.mark.parametrize("name", list_boards())
+def test_the_other_memories_of_a_board_have_a_place(name):
+    """Apart from each other and from what the machine uses already; the MPU has the regions."""
+    board = load_board(name)
+    machine = machine_for(board)
+    others = [m for m in board.memory if m.name not in (board.ram.name, board.flash.name)]
+    found = stand_ins(machine, others)
+    assert [(m.name, m.kind) for m in found] == [(m.name, m.kind) for m in others]
+    assert all(m.bytes == min(m.bytes, o.bytes) for m, o in zip(found, others, strict=True))
+    taken = [machine.flash, machine.ram, machine.harness, *found]
+    for one, two in itertools.combinations(taken, 2):
+        assert one.end <= two.origin or two.end <= one.origin
+    assert all(machine.further.origin <= m.origin and m.end <= machine.further.end for m in found)
+    usable = [m for m, other in zip(found, others, strict=True) if other.origin]
+    assert len(register_pairs(machine, board.ram.bytes, usable)) <= 8
 
 
 def test_mpu_registers_of_128_kib():

@@ -127,7 +127,7 @@ def convert(
                 *chosen.notes,
                 *(samples.warnings if samples else ()),
                 *planned.notes,
-                *_notes_on_memories(code),
+                *_notes_on_memories(code, memories),
             ),
             planned.warnings,
             chosen.rounding,
@@ -158,13 +158,15 @@ def _notes_on(options: ConvertOptions, prefix: str) -> Iterator[str]:
         yield f"the prefix of files and symbols is {prefix}"
 
 
-def _notes_on_memories(code: ModelCode) -> Iterator[str]:
+def _notes_on_memories(code: ModelCode, memories: Memories) -> Iterator[str]:
     """Where arena and weights are, when the user chose."""
     if code.plan.parts:
         parts = (f"{part.nbytes:,} bytes in {part.memory}" for part in code.plan.parts)
         yield f"arena: {', '.join(parts)}"
     if code.weights_memory:
         yield f"weights: {code.constant_bytes - code.hot_bytes:,} bytes in {code.weights_memory}"
+    if memories.hot is not None and not code.hot:
+        yield f"no weights are copied: none fit into {memories.hot.nbytes:,} bytes"
     if code.hot:
         share = sum(code.reads[name] for name in code.hot) / max(sum(code.reads.values()), 1)
         yield (
