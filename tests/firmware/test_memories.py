@@ -106,7 +106,7 @@ def test_everything_is_where_it_was_put(projects, core: str) -> None:
     tables = {name for name in elf.symbols if re.fullmatch(r"digits_\d\d_\w+", name)}
     assert tables >= set(model.hot_weights) > set()
     assert {memory(name) for name in model.hot_weights} == {hot}
-    assert {memory(name) for name in tables - set(model.hot_weights)} == {weights}
+    assert {memory(name) for name in tables - set(model.hot_weights)} <= {weights}
     used = {m.name: 0 for m in model.further_memories(board)}
     for part in model.arenas:
         if part.memory in used:

@@ -20,7 +20,7 @@
 #error "digits_parts.c was generated for GLUE_SINGLE_ROUNDING=0: compile it and the kernels with that"
 #endif
 
-_Static_assert(DIGITS_PARTS_ARENA_BYTES >= 1312, "DIGITS_PARTS_ARENA_BYTES must be at least 1312");
+_Static_assert(DIGITS_PARTS_ARENA_BYTES >= 1264, "DIGITS_PARTS_ARENA_BYTES must be at least 1264");
 _Static_assert(DIGITS_PARTS_ARENA_2_BYTES >= 1024, "DIGITS_PARTS_ARENA_2_BYTES must be at least 1024");
 
 /* Section of digits_parts_arena, which belongs into the memory sram; or its whole placement, by _ATTRIBUTE. */
@@ -68,6 +68,7 @@ static arm_cmsis_nn_status layer_00_stem_stem_0_conv(void)
         .output_zero = -128,
         .rectified = 1,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = digits_parts_00_stream};
     return glue_conv_dsp(&params, (int8_t *)(digits_parts_arena + 940), (int8_t *)(digits_parts_arena + 0), digits_parts_arena + 1024);
@@ -125,6 +126,7 @@ static arm_cmsis_nn_status layer_02_pointwise1_pointwise1_0_conv(void)
         .output_zero = 19,
         .rectified = 0,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = digits_parts_02_stream};
     return glue_conv_dsp(&params, (int8_t *)(digits_parts_arena_2 + 0), (int8_t *)(digits_parts_arena_2 + 0), digits_parts_arena + 1024);
@@ -193,6 +195,7 @@ static arm_cmsis_nn_status layer_05_pointwise2_pointwise2_0_conv(void)
         .output_zero = -128,
         .rectified = 1,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = digits_parts_05_stream};
     return glue_conv_dsp(&params, (int8_t *)(digits_parts_arena + 0), (int8_t *)(digits_parts_arena + 256), digits_parts_arena + 768);

@@ -22,7 +22,7 @@
 
 /* Bytes of part 1 of the arena, for the memory sram; a larger value is allowed, a smaller one does not compile. */
 #ifndef DIGITS_PARTS_ARENA_BYTES
-#define DIGITS_PARTS_ARENA_BYTES 1312
+#define DIGITS_PARTS_ARENA_BYTES 1264
 #endif
 
 /* Bytes of part 2 of the arena, for the memory sdram; a larger value is allowed, a smaller one does not compile. */
