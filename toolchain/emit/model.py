@@ -223,8 +223,8 @@ def write_code(
             units.append(layers[-1])
     sources = sorted({s for choice in choices.values() for s in choice.kernel.sources})
     alignment, room = max(16, target.alignment), memories.hot
-    ops = {f"{prefix}_{layer.index:02d}": layer.op for layer in layers}
-    reads = table_reads(writer.tables, ops, flattened(graph).types)
+    calls = {f"{prefix}_{layer.index:02d}": (layer.op, layer.choice) for layer in layers}
+    reads = table_reads(writer.tables, calls, flattened(graph).types)
     hot = hottest(writer.tables, reads, room.nbytes, alignment) if room else set()
     return ModelCode(
         prefix,
