@@ -109,24 +109,29 @@ def place(blocks: Blocks, order: Sequence[int], best_fit: bool = False) -> tuple
     """
     offsets = [-1] * len(blocks.sizes)
     for i in order:
-        chosen, slack, end = -1, -1, 0
-        # A rival keeps the offsets between two others free of this block.
-        for start, stop in sorted(
-            [
-                (offsets[j] - below, offsets[j] + above)
-                for j, below, above in blocks.rivals[i]
-                if offsets[j] >= 0
-            ]
-        ):
-            gap = start - end
-            if gap >= 0 and (chosen < 0 or gap < slack):
-                chosen, slack = end, gap
-                if not best_fit:
-                    break
-            if stop > end:
-                end = stop
-        offsets[i] = end if chosen < 0 else chosen
+        offsets[i] = _offset(blocks, i, offsets, best_fit)
     return tuple(offsets)
+
+
+def _offset(blocks: Blocks, block: int, offsets: Sequence[int], best_fit: bool = False) -> int:
+    """Where a block goes beside those that have an offset, which is -1 for the others."""
+    chosen, slack, end = -1, -1, 0
+    # A rival keeps the offsets between two others free of this block.
+    for start, stop in sorted(
+        [
+            (offsets[j] - below, offsets[j] + above)
+            for j, below, above in blocks.rivals[block]
+            if offsets[j] >= 0
+        ]
+    ):
+        gap = start - end
+        if gap >= 0 and (chosen < 0 or gap < slack):
+            chosen, slack = end, gap
+            if not best_fit:
+                break
+        if stop > end:
+            end = stop
+    return end if chosen < 0 else chosen
 
 
 def greedy_orders(blocks: Blocks) -> list[list[int]]:
@@ -161,20 +166,56 @@ def improve(blocks: Blocks, start: tuple[int, ...], bound: int) -> tuple[int, ..
     """
     rng = random.Random(SEED)
     best = current = start
+    height = top(blocks, start)
     order = sorted(range(len(start)), key=lambda i: (start[i], -i))
+    in_order = place(blocks, order)
+    near = [sum(1 << rival.block for rival in rivals) for rivals in blocks.rivals]
     for _ in range(ITERATIONS):
-        height = top(blocks, current)
         if height <= bound:
             break
         highest = [i for i in order if current[i] + blocks.sizes[i] == height]
-        candidate = order.copy()
+        candidate, changed = order.copy(), 0
         for _ in range(rng.choice((1, 1, 2, 3))):
             moved = rng.choice(highest if rng.random() < 0.7 else candidate)
             candidate.remove(moved)
             candidate.insert(rng.randrange(len(order)), moved)
-        placed = place(blocks, candidate)
-        if top(blocks, placed) <= height:
-            order, current = candidate, placed
-            if top(blocks, placed) < top(blocks, best):
-                best = placed
+            changed |= 1 << moved
+        placed = _replaced(blocks, near, in_order, candidate, changed, height)
+        if placed is not None:
+            order, current, in_order = candidate, placed, placed
+            if top(blocks, placed) < height:
+                best, height = placed, top(blocks, placed)
     return best
+
+
+def _replaced(
+    blocks: Blocks,
+    near: Sequence[int],
+    offsets: Sequence[int],
+    order: Sequence[int],
+    changed: int,
+    ceiling: int,
+) -> tuple[int, ...] | None:
+    """The blocks placed in a changed order; None when they end above the ceiling.
+
+    A block stays where it was unless it moved, or a rival did in the order or in the arena.
+
+    Args:
+        blocks: The blocks.
+        near: The rivals of each, one bit each.
+        offsets: The blocks placed in the order before, below the ceiling.
+        order: The order.
+        changed: The blocks that have moved in it, one bit each.
+        ceiling: Bytes.
+    """
+    placed = [-1] * len(order)
+    for i in order:
+        if not (near[i] | 1 << i) & changed:
+            placed[i] = offsets[i]
+            continue
+        placed[i] = _offset(blocks, i, placed)
+        if placed[i] + blocks.sizes[i] > ceiling:
+            return None
+        if placed[i] != offsets[i]:
+            changed |= 1 << i
+    return tuple(placed)
