@@ -27,6 +27,16 @@ BOARDS = {
     "M7": "mps2-an500",
     "M33": "mps2-an505",
 }
+LARGE = ("large M0", "M3", "M4", "M7", "M33")
+LARGE_M0 = """name = "large-m0"
+description = "no part: a Cortex-M0 with more memory than there is"
+cpu = "cortex-m0"
+clock_hz = 16_000_000
+memory = [
+    { name = "flash", kind = "flash", origin = 0, bytes = 0x100000 },
+    { name = "sram", kind = "ram", origin = 0x20000000, bytes = 0x40000 },
+]
+"""
 RESULT = RunResult("one", "core", [b"\x01\xff", b"\x02\x80"], "", np.array([[10, 20], [10, 21]]), 0)
 
 
@@ -56,7 +66,11 @@ def require_agreement_on(folder: Path, model: Path, calibration: Path, data: Pat
     The board with a Cortex-M0 has 16 KB of RAM: there networks run row by row.
     """
     options = ConvertOptions(ram=Ram.MIN if core == "M0" else Ram.AUTO)
-    pipeline.convert(model, calibration, BOARDS[core], folder, options)
+    board = BOARDS.get(core, "")
+    if core == "large M0":
+        board = str(folder.with_name("large.toml"))
+        Path(board).write_text(LARGE_M0, encoding="utf-8")
+    pipeline.convert(model, calibration, board, folder, options)
     run = pipeline.emulate(folder, data, "all", max_samples=4)
     assert (run.emulator, run.agreeing) == ("qemu", ("unicorn",))
 
@@ -81,10 +95,18 @@ def test_qemu_and_unicorn_agree_on_digits(core: str, tmp_path: Path):
             for core in BOARDS
             if core not in ("M0", "M4")
         ),
+        *(
+            pytest.param(name, core, marks=pytest.mark.slow)
+            for name, core in [
+                ("ad", "large M0"),
+                *(("ic", c) for c in LARGE),
+                *(("vww", c) for c in LARGE),
+            ]
+        ),
     ],
 )
 def test_qemu_and_unicorn_agree_on_real_models(shared: Path, name: str, core: str, tmp_path: Path):
-    """The keyword and the anomaly model of MLPerf Tiny, whose weights exceed the M0's flash."""
+    """The models of MLPerf Tiny; three have weights that exceed the flash of the micro:bit."""
     calibration, data = ZOO[name].write(shared, tmp_path, 4)
     require_agreement_on(tmp_path / "out", ZOO[name].path(shared), calibration, data, core)
 

@@ -164,6 +164,14 @@ def test_refuses_arrays_in_one_line(tmp_path, arrays, text):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("name", "hint"), [("in", "use in or x"), ("x", "use x")])
+def test_hint_names_each_choice_once(tmp_path, name, hint):
+    spec = InputSpec(name, SPEC.shape)
+    with pytest.raises(InputRefused, match="several arrays fit") as caught:
+        load_samples(save(tmp_path / "d.npz", a=DATA, b=DATA), [spec])
+    assert caught.value.hint.endswith(hint)
+
+
 def test_refuses_a_missing_input_of_several(tmp_path):
     specs = [SPEC, InputSpec("state", (1, 4))]
     with pytest.raises(InputRefused, match=r"no array for input in; the file has x \[5, 2, 3\]"):

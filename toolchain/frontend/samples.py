@@ -306,7 +306,8 @@ def _choose_keys(
         )
     if not named and len(fitting) > 1:
         reason = f"several arrays fit input {spec.name}: {', '.join(fitting)}"
-        _refuse(stage, str(path), reason, f"name the one to use {spec.name} or x")
+        names = " or ".join(dict.fromkeys((spec.name, "x")))
+        _refuse(stage, str(path), reason, f"name the one to use {names}")
     chosen = (named or fitting)[0]
     others = [key for key in fitting if key != chosen]
     if others:

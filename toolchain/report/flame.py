@@ -12,8 +12,10 @@ from toolchain.results import FunctionProfile
 
 WIDTH = 1200
 ROW = 22
-_LETTER = 6.4
+_LETTER = 6.9
 _MARGIN = 8
+_FEWEST = 6
+"""Letters below which a box goes without a name."""
 _LEAST = 0.2
 """Pixels below which a box is not drawn: nobody could see it."""
 _COLOURS = ("#e8a15c", "#e6b86a", "#d98f5a", "#efc27f", "#dd9c77", "#e3ad83")
@@ -73,7 +75,7 @@ def _box(start: int, row: int, count: int, total: int, colour: str, name: str) -
     width = count * pixel
     name = printable(name)
     letters = int((width - _MARGIN) / _LETTER)
-    label = middle(name, letters) if letters >= 4 else ""
+    label = middle(name, letters) if letters >= _FEWEST else ""
     tip = f"{name}: {count:,} instructions, {count / total:.1%} of an inference"
     return Box(round(start * pixel, 2), row * ROW, round(width, 2), colour, label, tip)
 
