@@ -13,6 +13,7 @@ from toolchain import pipeline
 from toolchain.cli import main
 from toolchain.options import ConvertOptions
 from toolchain.project import Project
+from toolchain.run import build
 
 pytestmark = pytest.mark.emulator
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -24,7 +25,7 @@ CASES = [
 ]
 LIMIT_S = 3
 SLACK_S = 25
-"""For the build and for starting the emulator, on a busy machine."""
+"""For asking Ninja, for starting the emulator twice, and a second run, on a busy machine."""
 
 # Where; what; what to do. {layer}, {before}: names of the fault's layer and of the one before;
 # {table}: symbol of its weights; {size}: bytes of the arena; {output}: the first wrong tensor.
@@ -81,6 +82,7 @@ def broken(tmp_path_factory):
         if not target.exists():
             shutil.copytree(sound, target)
             faults.inject(target, fault)
+            build(target)
         return Project(target)
 
     return make
