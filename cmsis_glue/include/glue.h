@@ -502,6 +502,19 @@ extern "C"
                                        int8_t *output);
 
     /*
+     * Index, less 128, of the largest (largest != 0) or smallest code along the middle axis of [outer, reduced, inner],
+     * of the first of equal ones or (last != 0) the last; output [outer, inner]. outer >= 0, reduced in [1, 256],
+     * inner >= 1.
+     */
+    arm_cmsis_nn_status glue_arg_extreme_s8(const int8_t *input,
+                                            int32_t outer,
+                                            int32_t reduced,
+                                            int32_t inner,
+                                            int32_t largest,
+                                            int32_t last,
+                                            int8_t *output);
+
+    /*
      * Largest (largest != 0) or smallest code over the middle axis of [outer, reduced, inner], clamped; output
      * [outer, inner]. outer >= 0, reduced and inner >= 1.
      */

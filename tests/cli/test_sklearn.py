@@ -99,7 +99,7 @@ def test_a_label_that_is_asked_for_is_refused_with_the_way_out(
 ):
     untouched |= {exported, table}
     done = onnx2mcu(*arguments(model=exported, calib=table, outputs="output_label"))
-    done.refused("ArgMax 'ArgMax'", "not supported", "compute labels from the scores")
+    done.refused("ArrayFeatureExtractor 'AFE'")
 
 
 @pytest.mark.emulator

@@ -33,6 +33,24 @@ def test_extremes_are_numpys(glue, rng, blocks, largest):
     np.testing.assert_array_equal(got, np.clip(best, low, high).ravel())
 
 
+@fuzz(generator(), blocks, st.booleans(), st.booleans())
+def test_indices_of_extremes_are_numpys(glue, rng, blocks, largest, last):
+    x = rng.integers(-3, 3, blocks).astype(np.int8)  # ties are common
+    ordered = np.flip(x, 1) if last else x
+    best = ordered.argmax(axis=1) if largest else ordered.argmin(axis=1)
+    expected = blocks[1] - 1 - best if last else best
+    got = glue.run(
+        "glue_arg_extreme_s8", x, *blocks, int(largest), int(last), ..., size=expected.size
+    )
+    np.testing.assert_array_equal(got, expected.ravel() - 128)
+
+
+def test_the_last_of_256_has_an_index(glue):
+    x = np.arange(-128, 128).astype(np.int8)
+    assert glue.run("glue_arg_extreme_s8", x, 1, 256, 1, 1, 0, ..., size=1) == 127
+    assert glue.call("glue_arg_extreme_s8", x, 1, 257, 1, 1, 0, x.copy()) == ARGUMENT_ERROR
+
+
 def _sums(values, reduction):
     """Exact accumulators of the middle axis."""
     if reduction == 0:

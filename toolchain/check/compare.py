@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from toolchain.check.metrics import (
     accuracy,
     agreement,
+    are_labels,
     classes,
+    comparable,
     cosine,
     is_probability,
     max_abs_error,
@@ -93,7 +95,7 @@ def judge(
     Classes are taken from the first output that names one.
 
     Args:
-        reference: Float outputs [N, ...] by name, at least those of `outputs`.
+        reference: Float outputs [N, ...] by name, at least those of `outputs`; integers are labels.
         outputs: The integer model's outputs, dequantised, in the same layout.
         codes: The integer model's outputs as int8 codes.
         firmware: The firmware's outputs as int8 codes; None if it was not run.
@@ -107,13 +109,13 @@ def judge(
     Raises:
         InputRefused: A label is none of the classes.
     """
-    pairs = [(reference[name], value) for name, value in outputs.items()]
-    class_pairs = [pair for pair in pairs if agreement(*pair) is not None]
+    pairs = [comparable(reference[name], value) for name, value in outputs.items()]
+    naming = [n for n, pair in zip(outputs, pairs, strict=True) if agreement(*pair) is not None]
     reached: float | None = None
     accuracies: tuple[float, float] | None = None
-    if class_pairs:
-        ref, value = class_pairs[0]
-        reached = agreement(ref, value)
+    if naming:
+        ref, value = reference[naming[0]], outputs[naming[0]]
+        reached = agreement(*comparable(ref, value))
         accuracies = _accuracies(ref, value, labels)
     differing = None if firmware is None or codes is None else _differing(codes, firmware)
     sqnr = min(sqnr_db(*pair) for pair in pairs)
@@ -144,6 +146,11 @@ def _accuracies(
     """Accuracy of the float and of the integer model."""
     if labels is None:
         return None
+    if are_labels(reference):
+        before, after = (np.rint(v.astype(np.float64)).ravel() for v in (reference, value))
+        if before.shape != labels.shape:
+            return None
+        return float(np.mean(before == labels)), float(np.mean(after == labels))
     probability = is_probability(reference)
     if classes(reference, probability) is not None:
         _require_classes(labels, max(2, reference[0].size))

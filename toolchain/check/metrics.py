@@ -43,6 +43,24 @@ def max_abs_error(reference: Array, value: Array) -> float:
     return float(error.max(initial=0.0))
 
 
+def comparable(reference: Array, value: Array) -> tuple[Array, Array]:
+    """A pair that the figures of this file are about; real values as they are.
+
+    Integers are labels, between which there is no distance: each becomes two scores, 1 and 0 in
+    the reference and where the label is the same, 0 and 1 where it is another.
+    """
+    if not are_labels(reference):
+        return reference, value
+    equal = (np.rint(value.astype(np.float64)) == reference).reshape(reference.shape)
+    same = np.ones_like(equal)
+    return np.stack([same, ~same], axis=-1), np.stack([equal, ~equal], axis=-1)
+
+
+def are_labels(reference: Array) -> bool:
+    """Whether the float model's output holds indices of classes instead of real values."""
+    return bool(np.issubdtype(reference.dtype, np.integer))
+
+
 def classes(output: Array, probability: bool = False) -> NDArray[np.int64] | None:
     """Class of each sample, or None where the output does not name one.
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.check.metrics import ratio_db
+from toolchain.check.metrics import comparable, ratio_db
 from toolchain.frontend.session import FloatSession
 
 Array = NDArray[np.generic]
@@ -40,9 +40,10 @@ class LayerErrors:
 
         Args:
             name: Layer.
-            reference: Float values.
+            reference: Float values, or labels.
             value: Dequantised values of as many elements, in the same order.
         """
+        reference, value = comparable(reference, value)
         ref = reference.astype(np.float64).ravel()
         noise = ref - value.astype(np.float64).ravel()
         before = self._sums.get(name, (0.0, 0.0))

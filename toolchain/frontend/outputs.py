@@ -1,8 +1,8 @@
 """Which outputs of a model are kept: those that hold real values, or those the user names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from onnx import ModelProto, TensorProto, ValueInfoProto
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from toolchain.errors import InputRefused
 
@@ -12,12 +12,14 @@ _REALS = (
     TensorProto.INT8,
     TensorProto.UINT8,
 )
+_SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 
 
 def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names of the tensors to keep, and notes on outputs left out or replaced.
 
-    The dictionary that ZipMap makes of class scores (scikit-learn's exports) is replaced by the
+    Labels computed by ArgMax or ArgMin are kept where there are no scores beside them. The
+    dictionary that ZipMap makes of class scores (scikit-learn's exports) is replaced by the
     scores.
 
     Args:
@@ -36,6 +38,8 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
             f"its outputs are {', '.join(infos)}",
         )
     makers = {y: node for node in model.graph.node for y in node.output}
+    indices = [y for y in infos if _is_index(y, makers)]
+    alone = not any(_holds_reals(info) for info in infos.values())
     scores = {
         y: makers[y].input[0]
         for y in infos
@@ -46,7 +50,7 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
         if name in scores:
             kept.append(scores[name])
             notes.append(f"output {name} is a dictionary; its scores are kept: {scores[name]}")
-        elif wanted or _holds_reals(infos[name]):
+        elif wanted or _holds_reals(infos[name]) or (alone and name in indices):
             kept.append(name)
         else:
             notes.append(
@@ -62,6 +66,13 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
             "export the scores; the firmware's user takes the largest",
         )
     return list(dict.fromkeys(kept)), notes
+
+
+def _is_index(name: str, makers: Mapping[str, NodeProto]) -> bool:
+    """Made by ArgMax or ArgMin, and perhaps brought into another shape or integer type."""
+    while name in makers and makers[name].op_type in _SHAPING:
+        name = makers[name].input[0]
+    return name in makers and makers[name].op_type in ("ArgMax", "ArgMin")
 
 
 def _holds_reals(info: ValueInfoProto) -> bool:

@@ -26,7 +26,7 @@ from toolchain.ir.op import (
     register,
 )
 from toolchain.ir.rows import HEIGHT, RowCall, Rows, bands, is_map
-from toolchain.ir.tensor import DType, Origin, Quant, TensorType
+from toolchain.ir.tensor import INDICES, DType, Origin, Quant, TensorType
 from toolchain.ir.verify import Stage, verify
 from toolchain.ir.writer import FIRST, Writer, Written
 
@@ -35,6 +35,7 @@ __all__ = [
     "FREE",
     "HEIGHT",
     "IMPORTERS",
+    "INDICES",
     "ROUNDING_KEY",
     "Array",
     "Builder",

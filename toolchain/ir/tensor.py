@@ -37,6 +37,10 @@ class Quant:
         return scale
 
 
+INDICES = Quant((1.0,), -128)
+"""Of codes that count from 0 to 255."""
+
+
 @dataclass(frozen=True, slots=True)
 class TensorType:
     """Static type of one tensor; axis 0 of an activation is the batch and is 1."""

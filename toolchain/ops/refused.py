@@ -4,8 +4,6 @@ from toolchain.ir import Builder, Node, Unsupported, imports
 
 _LABELS = "compute labels from the scores, outside of the model"
 _HINTS = {
-    "ArgMax": _LABELS,
-    "ArgMin": _LABELS,
     "TopK": _LABELS,
     "Hardmax": _LABELS,
     "ReduceProd": "products of many int8 values keep no precision",

@@ -5,11 +5,14 @@ from math import prod
 from typing import ClassVar
 
 import numpy as np
+from onnx import TensorProto
 
 from toolchain.ir import (
+    INDICES,
     Array,
     Builder,
     Example,
+    Fixed,
     Node,
     Op,
     SameAs,
@@ -20,6 +23,8 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ops._axes import axes_of, axis_of
+
+_REALS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 
 
 @register
@@ -132,10 +137,25 @@ def import_unsqueeze(node: Node, b: Builder) -> None:
 
 @imports("Cast")
 def import_cast(node: Node, b: Builder) -> None:
-    """From one float type to another: everything is computed in int8 anyway."""
-    if node.attribute("to") not in (1, 10, 11, 16):
+    """Between float types, everything being computed in int8 anyway; of indices to integers."""
+    to = node.attribute("to")
+    indices = to in (TensorProto.INT32, TensorProto.INT64) and _holds_indices(b, node.input(0))
+    if to not in _REALS and not indices:
         raise Unsupported("a cast to integers of values computed at run time")
     _emit(node, b, b.shape(node.input(0)))
+
+
+def _holds_indices(b: Builder, x: str) -> bool:
+    """Its codes count from 0 in steps of 1, as ArgMax's."""
+    makers = {y: op for op in b.ops for y in op.outputs}
+    while x in makers:
+        rule = makers[x].quant_rule(b.types)
+        if isinstance(rule, Fixed):
+            return rule.quant == INDICES
+        if not isinstance(rule, SameAs):
+            return False
+        x = makers[x].inputs[rule.index]
+    return False
 
 
 @imports("Identity", "Dropout")
