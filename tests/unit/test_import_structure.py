@@ -252,6 +252,22 @@ def test_integer_outputs_are_left_out_with_a_note():
     assert any("label" in note for note in imported.notes)
 
 
+@pytest.mark.parametrize("largest", [0, 1])
+def test_the_best_of_an_axis_and_its_index(largest):
+    top = node("TopK", "x k", "v i", axis=1, largest=largest)
+    k = np.array([1], np.int64)
+    imported = read(model(top, node("Cast", "i", to=TensorProto.FLOAT), outputs="v y", k=k), "m")
+    assert set(kinds(imported.graph)) >= {"ReduceExtreme", "ArgExtreme"}
+    agree(model(top, outputs="v", k=k))
+    agree(model(top, node("Cast", "i", to=TensorProto.FLOAT), k=k))
+
+
+def test_more_than_the_best_is_refused():
+    top = node("TopK", "x k", "y i", axis=1)
+    with pytest.raises(InputRefused, match="TopK with k = 2"):
+        read(model(top, k=np.array([2], np.int64)), "m")
+
+
 def test_an_output_without_a_declared_type_is_taken_as_float():
     proto = model(node("Relu", "x"))
     proto.graph.output[0].ClearField("type")

@@ -18,7 +18,7 @@ _SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "U
 def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names of the tensors to keep, and notes on outputs left out or replaced.
 
-    Labels computed by ArgMax or ArgMin are kept where there are no scores beside them. The
+    Labels computed by ArgMax, ArgMin or TopK are kept where there are no scores beside them. The
     dictionary that ZipMap makes of class scores (scikit-learn's exports) is replaced by the
     scores.
 
@@ -69,10 +69,10 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
 
 
 def _is_index(name: str, makers: Mapping[str, NodeProto]) -> bool:
-    """Made by ArgMax or ArgMin, and perhaps brought into another shape or integer type."""
+    """Made by ArgMax, ArgMin or TopK, and perhaps brought into another shape or integer type."""
     while name in makers and makers[name].op_type in _SHAPING:
         name = makers[name].input[0]
-    return name in makers and makers[name].op_type in ("ArgMax", "ArgMin")
+    return name in makers and makers[name].op_type in ("ArgMax", "ArgMin", "TopK")
 
 
 def _holds_reals(info: ValueInfoProto) -> bool:

@@ -24,6 +24,7 @@ from toolchain.ir import (
 from toolchain.ops._axes import axis_of
 from toolchain.ops._examples import size
 from toolchain.ops._reduce import blocks, emit_reduction, permuted_axes, reduced_shape
+from toolchain.ops.reduce_extreme import ReduceExtreme
 
 MAX_COUNT = 256
 """Values along the axis: an index is a code."""
@@ -123,3 +124,29 @@ def import_arg_extreme(node: Node, b: Builder) -> None:
     emit_reduction(
         reduction, b, lambda x, y, axes: ArgExtreme(node.name, (x,), (y,), axes, largest, last)
     )
+
+
+@imports("TopK")
+def import_top_k(node: Node, b: Builder) -> None:
+    """k = 1: the largest or smallest value along an axis and its index."""
+    k = node.attribute("k")
+    if k is None:
+        k = int(b.required(node, 1, "k").item())
+    if k != 1:
+        raise Unsupported(f"TopK with k = {k}", "sort the scores outside of the model")
+    axis = axis_of(int(node.attribute("axis", -1)), len(b.shape(node.input(0))))
+    largest = bool(node.attribute("largest", 1))
+    values, indices = (*node.outputs, "")[:2]
+    reduction = replace(node, attributes={"axes": (axis,)})
+    if values:
+        emit_reduction(
+            replace(reduction, outputs=(values,)),
+            b,
+            lambda x, y, axes: ReduceExtreme(node.name, (x,), (y,), axes, largest),
+        )
+    if indices:
+        emit_reduction(
+            replace(reduction, outputs=(indices,)),
+            b,
+            lambda x, y, axes: ArgExtreme(node.name, (x,), (y,), axes, largest),
+        )

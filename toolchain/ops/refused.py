@@ -2,10 +2,8 @@
 
 from toolchain.ir import Builder, Node, Unsupported, imports
 
-_LABELS = "compute labels from the scores, outside of the model"
 _HINTS = {
-    "TopK": _LABELS,
-    "Hardmax": _LABELS,
+    "Hardmax": "use ArgMax, or take the largest score outside of the model",
     "ReduceProd": "products of many int8 values keep no precision",
     "ReduceLogSum": "use ReduceSum and Log",
     "ReduceLogSumExp": "use LogSoftmax, or Softmax and Log",
