@@ -1,5 +1,6 @@
 """What --ram finds: targets on the reference models, limits, refusals."""
 
+import re
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -90,7 +91,10 @@ def test_a_limit_is_kept_and_costs_less_than_the_smallest_arena(shared: Path) ->
     assert all(a <= limit for a, limit in zip(arenas[1:4], limits, strict=True))
     costs = [instructions(plan) for plan in (whole, *found, smallest)]
     assert costs == sorted(costs)
-    assert all("row by row in" in rows_notes(p, graph, DSP, Optimize.SPEED)[0] for p in found)
+    ways = [rows_notes(p, graph, DSP, Optimize.SPEED)[0] for p in (*found, smallest)]
+    assert re.search(r": in bands of \d rows in [\d,]+ bytes; predicted \+\d% instruct", ways[0])
+    assert all(re.search(r": (row by row|in bands of \d rows) in ", way) for way in ways)
+    assert ": row by row in " in ways[-1]
     assert planned(graph, whole.plan.arena_bytes) == whole
 
 

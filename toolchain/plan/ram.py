@@ -1,4 +1,4 @@
-"""Which layers run row by row: the smallest arena, or the fastest plan that fits."""
+"""Which layers run row by row: next to none, for the smallest arena, or to fit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -105,7 +105,9 @@ def rows_notes(planned: Arranged, graph: Graph, target: Target, optimize: Optimi
         layers = f"{first} to {last}" if len(op.parts) > 1 else first
         more, before = more_instructions(op, choice, whole)
         cost = f"; predicted {more / before:+.0%} instructions there" if before else ""
-        notes.append(f"{layers}: row by row in {choice.scratch:,} bytes{cost}")
+        rows = max(call.writes[1] for stage in choice.layout.stages for call in stage.calls)
+        way = "row by row" if rows == 1 else f"in bands of {rows} rows"
+        notes.append(f"{layers}: {way} in {choice.scratch:,} bytes{cost}")
     return notes
 
 
