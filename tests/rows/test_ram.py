@@ -16,9 +16,9 @@ from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.ir import Graph, Target
 from toolchain.plan import Arranged, Ram, Wish, arrange, bands, check_planned, plan_for, rows_notes
-from toolchain.quant.calibrate import Range
 from toolchain.quant.prune import prune
 from toolchain.quant.quantize import free_tensors, quantize
+from toolchain.quant.ranges import Range
 from toolchain.rows import RowChoice, Streamed
 from toolchain.select import Optimize, select_kernels
 
