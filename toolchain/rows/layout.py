@@ -1,7 +1,7 @@
 """The memory of a segment: windows, single rows and scratch memory of its calls, placed."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -258,20 +258,26 @@ class _Planner:
         self.blocks.update(((y, i), block) for i in range(len(rows)))
         ends = [span.step for span in window.spans[1:]] + [len(self.steps)]
         for span, end in zip(window.spans, ends, strict=True):
-            for t in range(span.step, min(end, rows[span.last].last + 1)):
-                self.held[t].append(self._held(block, y, span, t))
+            steps = range(span.step, min(end, rows[span.last].last + 1))
+            for t, held in zip(steps, self._held(block, y, span, steps), strict=True):
+                self.held[t].append(held)
 
-    def _held(self, block: int, y: str, span: Span, t: int) -> Held:
-        """The rows of a window that are needed at a step, and those for the last time."""
+    def _held(self, block: int, y: str, span: Span, steps: range) -> Iterator[Held]:
+        """The rows of a window that are needed at each step, and those for the last time."""
         rows, size = self.rows[y], self.size[y]
-        low = span.first
-        while rows[low].last < t:
-            low += 1
-        high = low
-        while high <= span.last and rows[high].last == t:
-            high += 1
-        first, dead, stop = ((n - span.first) * size for n in (low, high, span.last + 1))
-        return Held(block, (first, stop), (first, dead))
+        low = high = span.first
+        held: Held | None = None
+        for t in steps:
+            before = low, high
+            while rows[low].last < t:
+                low += 1
+            high = max(high, low)
+            while high <= span.last and rows[high].last <= t:
+                high += 1
+            if held is None or before != (low, high):
+                first, dead, stop = ((n - span.first) * size for n in (low, high, span.last + 1))
+                held = Held(block, (first, stop), (first, dead))
+            yield held
 
     def _add_rows(self, y: str) -> None:
         """Blocks for rows of one tensor: one for all that find the same around them."""
