@@ -63,6 +63,7 @@ static arm_cmsis_nn_status layer_01_stem(void)
         .output_zero = -128,
         .rectified = 1,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = conv_pool_dense_01_stream};
     return glue_conv_dsp(&params, (int8_t *)(conv_pool_dense_arena + 144), (int8_t *)(conv_pool_dense_arena + 0), conv_pool_dense_arena + 272);

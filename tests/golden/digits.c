@@ -55,6 +55,7 @@ static arm_cmsis_nn_status layer_00_stem_stem_0_conv(void)
         .output_zero = -128,
         .rectified = 1,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = digits_00_stream};
     return glue_conv_dsp(&params, (int8_t *)(digits_arena + 940), (int8_t *)(digits_arena + 0), digits_arena + 1024);
@@ -112,6 +113,7 @@ static arm_cmsis_nn_status layer_02_pointwise1_pointwise1_0_conv(void)
         .output_zero = 19,
         .rectified = 0,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = digits_02_stream};
     return glue_conv_dsp(&params, (int8_t *)(digits_arena + 1024), (int8_t *)(digits_arena + 1024), digits_arena + 2048);
@@ -180,6 +182,7 @@ static arm_cmsis_nn_status layer_05_pointwise2_pointwise2_0_conv(void)
         .output_zero = -128,
         .rectified = 1,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = digits_05_stream};
     return glue_conv_dsp(&params, (int8_t *)(digits_arena + 0), (int8_t *)(digits_arena + 256), digits_arena + 768);

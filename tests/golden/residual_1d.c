@@ -63,6 +63,7 @@ static arm_cmsis_nn_status layer_01_first(void)
         .output_zero = -128,
         .rectified = 1,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = residual_1d_01_stream};
     return glue_conv_dsp(&params, (int8_t *)(residual_1d_arena + 36), (int8_t *)(residual_1d_arena + 0), residual_1d_arena + 72);
@@ -85,6 +86,7 @@ static arm_cmsis_nn_status layer_02_second(void)
         .output_zero = 27,
         .rectified = 0,
         .activation = {.min = -128, .max = 127},
+        .single = NULL,
         .extra = NULL,
         .stream = residual_1d_02_stream};
     return glue_conv_dsp(&params, (int8_t *)(residual_1d_arena + 0), (int8_t *)(residual_1d_arena + 72), residual_1d_arena + 144);
