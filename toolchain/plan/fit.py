@@ -55,14 +55,14 @@ def _require_ram(
 def _way_out(planned: Arranged, board: Board, stack_bytes: int, keep_inputs: bool) -> str:
     """What helps: the other memories of the board, if they are enough."""
     others = memories_of(board, AUTO, "", "", stack_bytes)
-    if len(others.arena) > 1:
+    if others.arena:
         try:
             found: Plan = divided(planned, others, board.alignment, keep_inputs).plan
         except InputRefused:
             pass
         else:
             names = ",".join(part.memory for part in found.parts)
-            return f"it fits into several memories of the board: --arena-in {names}"
+            return f"the other memories of the board are enough: --arena-in {names}"
     return "use a smaller input or fewer channels there, or a board with more RAM"
 
 

@@ -80,7 +80,7 @@ def memories_of(
     memories = Memories((), "", hot, hot_is_rest)
     texts = arena_in.split(",") if arena_in else []
     if arena_in == AUTO:
-        texts = [memory.name for memory in reader.inside()]
+        texts = [memory.name for memory in reader.inside(memories)]
     rooms = tuple(
         reader.room("--arena-in", text, memories.reserved(text.partition(":")[0].strip()))
         for text in texts
@@ -98,17 +98,22 @@ class _Reader:
     board: Board
     stack_bytes: int
 
-    def inside(self) -> Sequence[Memory]:
-        """RAM inside the part that data may lie in, the fastest first."""
+    def inside(self, memories: Memories) -> Sequence[Memory]:
+        """RAM inside the part in which bytes are left, the fastest first."""
         found = (m for m in self.board.memory if m.kind == "ram" and not m.external and m.origin)
-        return sorted(found, key=lambda m: (m.speed_rank, -m.free))
+        left = (m for m in found if self.free(m, memories.reserved(m.name)))
+        return sorted(left, key=lambda m: (m.speed_rank, -m.free))
+
+    def free(self, memory: Memory, reserved: int) -> int:
+        """Bytes of a memory besides the stack and what is reserved."""
+        stack = self.stack_bytes if memory.name == self.board.ram.name else 0
+        return max(memory.free - stack - reserved, 0)
 
     def room(self, option: str, text: str, reserved: int = 0) -> Room:
         """The room that NAME or NAME:BYTES stands for."""
         name, colon, number = text.strip().partition(":")
         memory = self.memory(option, name, "ram")
-        taken = self.stack_bytes if name == self.board.ram.name else 0
-        free = max(memory.free - taken - reserved, 0)
+        free = self.free(memory, reserved)
         if not colon:
             number = str(free)
         if not number.isdecimal() or not int(number):
