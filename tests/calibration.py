@@ -17,7 +17,7 @@ def calibrate(
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Range]:
     """Range of each ONNX tensor over the samples."""
-    seen = observe(session, samples, {name: Origin(name) for name in tensors}, progress)
+    seen = observe(session, samples, {name: (Origin(name), None) for name in tensors}, progress)
     return {name: choose_range(profile.histogram, method) for name, profile in seen.items()}
 
 

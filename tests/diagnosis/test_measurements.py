@@ -212,7 +212,7 @@ def test_memory_does_not_grow_with_the_samples(net):
                 yield {"x": images(1, n)}
 
     peaks = []
-    for count in (16, 64):  # 16 are simulated at once
+    for count in (32, 96):  # 16 are simulated at once
         tracemalloc.start()
         diagnose(net.model, net.graph, Generated(count))
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -1,8 +1,10 @@
 """A net that int8 per tensor does not survive: unequal channels, outliers, a sigmoid head."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from toolchain.ir import Graph, Origin, TensorType
 from toolchain.ops._windows import Window
@@ -77,3 +79,33 @@ def hard_samples(count: int, seed: int, *, outliers: bool = True) -> np.ndarray:
         for i in range(0, count, 100):
             x[i, 0, rng.integers(12), rng.integers(12), 1] = TAIL
     return x.astype(np.float32)
+
+
+def hard_model(graph: Graph) -> ModelProto:
+    """The same net as an ONNX file, channels first."""
+    nodes, stored = [], []
+    for op in graph.ops:
+        kernel: dict[str, Any] = {}
+        if isinstance(op, Conv2D | DepthwiseConv2D):
+            kind, axes = "Conv", (0, 3, 1, 2) if isinstance(op, Conv2D) else (3, 0, 1, 2)
+            groups = 1 if isinstance(op, Conv2D) else CHANNELS
+            kernel = {**op.window.attributes, "group": groups}
+        elif isinstance(op, AveragePool):
+            kind, axes = "GlobalAveragePool", ()
+        elif isinstance(op, FullyConnected):
+            kind, axes, kernel = "Gemm", (0, 1), {"transB": 1}
+        else:
+            kind, axes = ("Flatten" if isinstance(op, Reshape) else "Sigmoid"), ()
+        for name, order in zip(op.inputs[1:], (axes, (0,)), strict=False):
+            stored.append(numpy_helper.from_array(graph.constants[name].transpose(order), name))
+        rectified = getattr(op, "low", None) == 0.0
+        y = f"{op.y}.sums" if rectified else op.y
+        nodes.append(helper.make_node(kind, op.inputs, [y], op.name, **kernel))
+        if rectified:
+            nodes.append(helper.make_node("Relu", [y], [op.y], f"{op.name}.relu"))
+    ports = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", (1, 2, 12, 12)), ("y", (1, 1)))
+    ]
+    made = helper.make_graph(nodes, "hard", ports[:1], ports[1:], stored)
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)])

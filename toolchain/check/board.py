@@ -170,9 +170,8 @@ def compare_board(board: BoardOutputs, samples: Sequence[Mapping[str, Array]]) -
     names = layer_names(board.graph.ops)
     counts: dict[str, list[int]] = {}
     first = None
-    for index, (_, expected) in enumerate(
-        simulate_each(board.graph, samples[: board.samples], dict)
-    ):
+    given = samples[: board.samples]
+    for index, (_, expected) in enumerate(simulate_each(board.graph, given, dict)):
         for op, y, codes in board.of(index):
             where = np.argwhere(codes != expected[y])
             name = y if op is None else names[y]

@@ -1,7 +1,7 @@
 """Where the error of an integer model arises: every layer measured by itself and in the whole."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,7 @@ from toolchain.check.statistics import LayerStatistics
 from toolchain.check.tails import Tail
 from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, Graph, Op, Origin
+from toolchain.ir import Array, Graph, Op
 from toolchain.ir.batch import simulate_each
 from toolchain.ir.fixedpoint import dequantize, quantize
 from toolchain.ops._layer import LayerOp
@@ -237,7 +237,8 @@ class _Step:
         if self._left(y) is None:
             return self.real(y)
         origin, quant = self.graph.origins[y], self.graph.types[y].q
-        return _arranged(origin, real_values(self.reference[origin.tensor], quant))
+        value = real_values(self.reference[origin.tensor], quant)
+        return origin.whole(value, self.graph.types[y].shape)
 
     def statistics(self, y: str) -> LayerStatistics:
         """Statistics of a tensor, nothing in them yet."""
@@ -277,15 +278,18 @@ class _Step:
 
     def replaced(self, y: str, codes: Array) -> Array:
         """The ONNX tensor that `y` stands for, with these codes where `y` has its values."""
-        origin, quant = self.graph.origins[y], self.graph.types[y].q
+        origin, kind = self.graph.origins[y], self.graph.types[y]
         value = np.array(self.reference[origin.tensor])
+        plain = replace(origin, gain=None, shift=None)
+        cells = plain.view(np.arange(value.size).reshape(value.shape), kind.shape)
         if value.dtype == np.int8:
             given: Array = codes
         elif value.dtype == np.uint8:
             given = codes.astype(np.int16) + 128
         else:
-            given = dequantize(codes, quant)
-        _put(origin, value, given)
+            zero, one = (origin.view(np.full(value.shape, v), kind.shape) for v in (0.0, 1.0))
+            given = (dequantize(codes, kind.q) - zero) / (one - zero)
+        value.reshape(-1)[cells.ravel()] = given.ravel()
         return value
 
     def outputs(self, values: Mapping[str, Array]) -> dict[str, Array]:
@@ -296,19 +300,3 @@ class _Step:
             value = real_values(values[self.graph.origins[y].tensor], kind.q)
             found[y] = value.reshape(kind.shape)
         return found
-
-
-def _arranged(origin: Origin, value: Array) -> Array:
-    """A view of an ONNX tensor's value in the graph's layout, all channels in it."""
-    kept = value if origin.kept is None else value.reshape(origin.kept)
-    return kept if origin.perm is None else kept.transpose(origin.perm)
-
-
-def _put(origin: Origin, value: Array, given: Array) -> None:
-    """Write what Origin.view() reads."""
-    arranged = _arranged(origin, value)
-    if origin.channels is None:
-        arranged[...] = given.reshape(arranged.shape)
-    else:
-        places = list(origin.channels)
-        arranged[..., places] = given.reshape(*arranged.shape[:-1], len(places))

@@ -80,9 +80,9 @@ class TensorType:
 class Origin:
     """Where a tensor's float value is in the ONNX model.
 
-    The value is seen under the shape `kept`, transposed by `perm`, multiplied by `gain` and moved
-    by `shift` along its last axis, and reshaped; of its last axis only `channels` are left. Gains
-    and shifts of fewer channels than that axis has, repeat.
+    The value is seen under the shape `kept`, transposed by `perm`, reshaped, multiplied by `gain`
+    and moved by `shift` along the last axis, of which only `channels` are left. Gains and shifts
+    of fewer channels than that axis has, repeat.
     """
 
     tensor: str
@@ -99,17 +99,22 @@ class Origin:
 
     def view(self, value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         """The ONNX tensor's value in this tensor's own layout, channels and shape."""
-        arranged = self.arranged(value)
-        if self.channels is not None:
-            arranged = arranged[..., list(self.channels)]
-        return arranged.reshape(shape)
+        whole = self.whole(value, shape)
+        return (whole if self.channels is None else whole[..., list(self.channels)]).reshape(shape)
 
-    def arranged(self, value: NDArray[Any]) -> NDArray[Any]:
-        """The ONNX tensor's value before channels are left out and the shape is changed."""
+    def whole(self, value: NDArray[Any], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+        """The same with all channels along the last axis, none left out.
+
+        Args:
+            value: Of the ONNX tensor.
+            shape: Of this tensor; None where it is not reshaped.
+        """
         value = value if self.kept is None else value.reshape(self.kept)
-        arranged = value if self.perm is None else value.transpose(self.perm)
+        whole = value if self.perm is None else value.transpose(self.perm)
+        if shape:
+            whole = whole.reshape(*shape[:-1], -1)
         if self.gain is not None:
-            arranged = arranged * np.resize(np.array(self.gain), arranged.shape[-1])
+            whole = whole * np.resize(np.array(self.gain), whole.shape[-1])
         if self.shift is not None:
-            arranged = arranged + np.resize(np.array(self.shift), arranged.shape[-1])
-        return arranged
+            whole = whole + np.resize(np.array(self.shift), whole.shape[-1])
+        return whole

@@ -80,7 +80,7 @@ def check_method(method: str, percentile: float) -> None:
 def observe(
     session: FloatSession,
     samples: Iterable[Mapping[str, NDArray[np.generic]]],
-    tensors: Mapping[str, Origin],
+    tensors: Mapping[str, tuple[Origin, tuple[int, ...] | None]],
     progress: Progress | None = None,
 ) -> dict[str, Profile]:
     """Run every sample once; what was seen of each tensor.
@@ -88,19 +88,19 @@ def observe(
     Args:
         session: The float model, made with the ONNX tensors of all origins in view.
         samples: Samples [1, ...] by input name.
-        tensors: What to look at, by any names.
+        tensors: What to look at, by any names: origins and shapes; None as in the ONNX model.
         progress: Called with (samples done, samples in all, 0 when unknown) after each sample.
 
     Raises:
         InputRefused: No samples, or a tensor is not finite.
     """
-    seen = {name: Profile(origin) for name, origin in tensors.items()}
+    seen = {name: Profile(origin) for name, (origin, _) in tensors.items()}
     total = len(samples) if isinstance(samples, Sized) else 0
     done = 0
     for done, sample in enumerate(samples, start=1):
         values = session.run(sample)
-        for tensor in seen.values():
-            value = tensor.origin.arranged(values[tensor.origin.tensor])
+        for name, tensor in seen.items():
+            value = tensor.origin.whole(values[tensor.origin.tensor], tensors[name][1])
             if not np.isfinite(value).all():
                 reason = f"the float model computes NaN or infinity here for sample {done - 1}"
                 raise InputRefused(

@@ -52,12 +52,13 @@ def choose(
 
     def measure(graph: Graph) -> Profiles:
         """Of all samples, for the tensors of a graph that need a range."""
-        origins = {name: graph.origins[name] for name in free_tensors(graph)}
-        session = FloatSession(model, list(dict.fromkeys(o.tensor for o in origins.values())))
+        tensors = {n: (graph.origins[n], graph.types[n].shape) for n in free_tensors(graph)}
+        names = dict.fromkeys(origin.tensor for origin, _ in tensors.values())
+        session = FloatSession(model, list(names))
         return observe(
             session,
             samples,
-            origins,
+            tensors,
             lambda done, total: progress("calibrate", done, total),
         )
 

@@ -22,7 +22,9 @@ from tools.bench.cells import (
 )
 from tools.bench.figures import BENCH, Bench, Cells, save
 from tools.bench.kernels import measure_kernels
-from tools.bench.quality import PAGE, write_page
+from tools.bench.quality import RESULTS, measure_all
+from tools.bench.quality import save as save_quality
+from tools.bench.quality_page import PAGE, markdown
 
 
 def main() -> None:
@@ -37,8 +39,10 @@ def main() -> None:
         models = models_folder()
         if not models.is_dir():
             sys.exit(f"error: {models} is absent: set ONNX2MCU_SHARED")
-        write_page(models.parent)
-        print(f"written: {PAGE}")
+        results = measure_all(models.parent)
+        save_quality(results)
+        PAGE.write_text(markdown(results), encoding="utf-8")
+        print(f"written: {RESULTS}, {PAGE}")
         return
     with tempfile.TemporaryDirectory(prefix="onnx2mcu-bench-") as folder:
         if arguments.what == "kernels":

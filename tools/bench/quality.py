@@ -1,11 +1,11 @@
-"""int8 against float over whole test sets, beside ONNX Runtime's quantiser: docs/quality.md."""
+"""int8 against float over whole test sets, beside ONNX Runtime's quantiser."""
 
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from time import process_time
 
+import msgspec
 import numpy as np
 
 from toolchain import passes
@@ -13,13 +13,14 @@ from toolchain.check.evaluate import evaluate
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.samples import load_samples
+from toolchain.ir import Array
 from toolchain.options import silent
 from toolchain.quant.choose import choose
 from toolchain.quant.quantize import quantize
-from toolchain.quant.refine import Gain, Wanted
+from toolchain.quant.refine import Wanted
 from tools.bench.nets import ZOO
 
-PAGE = Path("docs/quality.md")
+RESULTS = Path("docs/quality.json")
 CALIBRATION = 512
 """Calibration samples at most."""
 
@@ -27,53 +28,49 @@ PLAIN = Wanted("minmax", weights=False)
 BEST = Wanted()
 
 
-@dataclass(frozen=True)
-class Anchor:
-    """What ONNX Runtime's QDQ quantisation per channel with min-max ranges reaches.
-
-    Args:
-        sqnr_db: SQNR of the output, rounded to whole dB.
-        agreement: Share of samples with the float model's class; None where there are no classes.
-    """
-
-    sqnr_db: int
-    agreement: float | None
-
-
-ANCHORS = {
-    "kws": Anchor(28, 0.979),
-    "ad": Anchor(42, None),
-    "fashion": Anchor(34, 0.993),
-    "digits": Anchor(38, 1.0),
-    "vowels": Anchor(38, 0.995),
-}
-"""Measured with the data and the calibration sets of this page, on the shared models."""
-
-NO_CLASSES = ("ad",)
+NO_CLASSES = ("ad", "ae")
 """The output is a reconstruction; which of its elements is largest means nothing."""
 
 
-@dataclass(frozen=True)
-class Quality:
+class Kept(msgspec.Struct, frozen=True):
+    """A technique in the result, and how much lower it made the outputs' error, in dB."""
+
+    technique: str
+    gain_db: float
+
+
+class Quality(msgspec.Struct, frozen=True):
     """What was measured; None is unknown.
 
     Args:
         samples: Test samples.
         sqnr_db: SQNR of the worst output.
         agreement: Share of samples with the float model's class.
+        ties: Samples whose largest code occurs twice: the first of the two classes is taken.
         accuracy_float: Share of samples the float model classifies as labelled.
         accuracy_int8: The same of the integer model.
         seconds: Processor time of the calibration.
-        gains: What was tried.
+        kept: What helped.
     """
 
     samples: int
     sqnr_db: float
     agreement: float | None
+    ties: int
     accuracy_float: float | None
     accuracy_int8: float | None
-    seconds: float
-    gains: tuple[Gain, ...]
+    seconds: int
+    kept: tuple[Kept, ...]
+
+
+class Net(msgspec.Struct, frozen=True):
+    """One model, calibrated in both ways."""
+
+    plain: Quality
+    auto: Quality
+
+
+Results = Mapping[str, Net]
 
 
 def measure_quality(net: str, shared: Path, wanted: Wanted, tests: int | None = None) -> Quality:
@@ -101,65 +98,46 @@ def measure_quality(net: str, shared: Path, wanted: Wanted, tests: int | None = 
         integer = quantize(chosen.graph, chosen.ranges).graph
         seconds = process_time() - start
         judged = load_samples(folder / "test.npz", imported.inputs, stage="test")
-        found = evaluate(model, integer, judged).comparison
-    agreement = None if net in NO_CLASSES else found.agreement
+        done = evaluate(model, integer, judged)
+    found, classes = done.comparison, net not in NO_CLASSES
     return Quality(
         len(arrays["x"]),
-        found.sqnr_db,
-        agreement,
-        found.accuracy_float,
-        found.accuracy_int8,
-        seconds,
-        chosen.gains,
+        round(found.sqnr_db, 2),
+        _rounded(found.agreement) if classes else None,
+        _ties(done.codes[integer.outputs[0]]) if classes else 0,
+        _rounded(found.accuracy_float),
+        _rounded(found.accuracy_int8),
+        round(seconds),
+        tuple(Kept(g.technique, round(g.gain_db, 1)) for g in chosen.gains if g.kept),
     )
 
 
-def write_page(shared: Path, nets: Iterable[str] = tuple(ZOO)) -> None:
-    """Measure every net both ways and write docs/quality.md."""
-    rows, details = [], []
-    for net in nets:
-        plain, best = (measure_quality(net, shared, wanted) for wanted in (PLAIN, BEST))
-        rows.append(_row(net, plain, best))
-        kept = [f"{g.technique} {g.gain_db:.1f}" for g in best.gains if g.kept]
-        details.append(f"- {net}: {', '.join(kept) or 'nothing'}; {best.seconds:.0f} s")
-        print(rows[-1], flush=True)
-    lines = [*_HEAD, *rows, "", *_DETAILS, *details]
-    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 5)
 
 
-_HEAD = (
-    "# Quality of int8",
-    "",
-    "Written by `python -m tools.bench quality`: the integer model, whose bytes are those of the",
-    f"firmware, over whole test sets; calibrated with at most {CALIBRATION} samples. kws, ic, vww",
-    "and ad have one set for both.",
-    "",
-    "SQNR of the output in dB / share of samples with the class of the float model / accuracy.",
-    "`auto` is the default, `plain` is `--calibration minmax --weights nearest`. ONNX Runtime: its",
-    "static quantisation per channel (QDQ, min-max) of the same models with the same data.",
-    "",
-    "| net | samples | float | ONNX Runtime | plain | auto |",
-    "|---|---:|---:|---:|---:|---:|",
-)
-_DETAILS = (
-    "## What helped",
-    "",
-    "By how many dB each technique lowers the error of the outputs on held-back calibration",
-    "samples, and the processor time of the calibration.",
-    "",
-)
+def _ties(codes: Array) -> int:
+    """How many samples [N, ...] hold their largest code twice."""
+    rows = codes.reshape(len(codes), -1)
+    return int(np.count_nonzero((rows == rows.max(axis=1, keepdims=True)).sum(axis=1) > 1))
 
 
-def _row(net: str, plain: Quality, best: Quality) -> str:
-    anchor = ANCHORS.get(net)
-    theirs = "" if anchor is None else _cell(anchor.sqnr_db, anchor.agreement, None)
-    ours = [_cell(q.sqnr_db, q.agreement, q.accuracy_int8) for q in (plain, best)]
-    exact = "" if best.accuracy_float is None else f"{best.accuracy_float:.4f}"
-    return f"| {' | '.join([net, f'{best.samples:,}', exact, theirs, *ours])} |"
+def measure_all(shared: Path) -> Results:
+    """Every net in both ways."""
+    found = {}
+    for net in ZOO:
+        plain, auto = (measure_quality(net, shared, wanted) for wanted in (PLAIN, BEST))
+        found[net] = Net(plain, auto)
+        print(f"{net:8}{plain.sqnr_db:8.1f} dB plain{auto.sqnr_db:8.1f} dB auto", flush=True)
+    return found
 
 
-def _cell(sqnr: float, agreement: float | None, accuracy: float | None) -> str:
-    parts = [f"{sqnr:.1f}" if isinstance(sqnr, float) else f"{sqnr}"]
-    parts += [] if agreement is None else [f"{agreement:.3f}"]
-    parts += [] if accuracy is None else [f"{accuracy:.4f}"]
-    return " / ".join(parts)
+def save(results: Results, path: Path = RESULTS) -> None:
+    """Write the results as JSON, a net in a line."""
+    lines = [f"  {msgspec.json.encode({n: r}).decode()[1:-1]}" for n, r in results.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def load(path: Path = RESULTS) -> Results:
+    """Read them."""
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, Net])
