@@ -47,6 +47,9 @@ class ConvertOptions:
             preferred one first; "auto": all RAM inside the part; "": the board's RAM, whole.
         weights_in: Flash of the board for the weights; "": that of the code.
         hot_weights: NAME[:BYTES] of the RAM for copies of the weights that are read most; "": none.
+        int16: Names of layers, or patterns with * and ?, that compute with int16 codes; "auto":
+            as many as the gates need, the most sensitive first.
+        pure_int8: Refuse int16 codes, whoever asks for them.
     """
 
     method: Calibration = "minmax"
@@ -71,6 +74,8 @@ class ConvertOptions:
     arena_in: str = ""
     weights_in: str = ""
     hot_weights: str = ""
+    int16: tuple[str, ...] = ()
+    pure_int8: bool = False
 
     def __post_init__(self) -> None:
         """Take the plain names of choices, too.
@@ -84,6 +89,10 @@ class ConvertOptions:
                 known = ", ".join(kind)
                 raise InputRefused("convert", name, f"{value!r} is no choice", f"one of {known}")
             object.__setattr__(self, name, None if value is None else kind(value))
+        if self.pure_int8 and self.int16:
+            raise InputRefused(
+                "convert", "pure_int8", "layers are asked for with int16 codes", "give one of both"
+            )
 
     @property
     def wish(self) -> Wish:

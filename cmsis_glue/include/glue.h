@@ -16,6 +16,7 @@
 #include "glue_rounding.h"
 #include "glue_scalar.h"
 #include "glue_table.h"
+#include "glue_wide.h"
 
 #include <stdint.h>
 
@@ -177,7 +178,7 @@ extern "C"
      * i_0 * a_steps[0] + .. + i_r * a_steps[r], operand b likewise; a step is 0 along an axis the operand lacks. The
      * last steps are 0 or 1. Dimensions >= 1.
      */
-    typedef struct
+    typedef struct glue_broadcast_dims
     {
         int32_t rank; /* entries of dims, a_steps and b_steps, in [1, GLUE_MAX_RANK] */
         const int32_t *dims;

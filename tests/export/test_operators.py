@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
-from tests.ops.host import codes_of, example_graph, quantized, random_inputs
+from tests.ops.host import any_codes, codes_of, example_graph, quantized, random_inputs
 from tests.quantized.models import integers
 from toolchain.check.exported import check_export
 from toolchain.emit import qdq_model
@@ -39,10 +39,7 @@ def test_every_operator(name, seed):
     graph = example_graph(Op.registry[name].example(rng))
     floats = [random_inputs(graph, rng) for _ in range(4)]
     integer = quantized(graph, floats)
-    extreme = [
-        {x: rng.integers(-128, 128, integer.types[x].shape).astype(np.int8) for x in graph.inputs}
-        for _ in range(3)
-    ]
+    extreme = [{x: any_codes(integer, x, rng) for x in graph.inputs} for _ in range(3)]
     assert _largest(integer, [*(codes_of(integer, s) for s in floats), *extreme]) <= 1
 
 
@@ -58,9 +55,7 @@ def test_what_is_read_again_gives_the_same_bytes(name, seed):
     integer = quantized(graph, [random_inputs(graph, rng) for _ in range(3)])
     again = integers(qdq_model(integer).model, pruned=False).graph
     for _ in range(3):
-        codes = {
-            x: rng.integers(-128, 128, integer.types[x].shape).astype(np.int8) for x in graph.inputs
-        }
+        codes = {x: any_codes(integer, x, rng) for x in graph.inputs}
         expected, found = simulate(integer, codes), simulate(again, codes)
         for y in graph.outputs:
             np.testing.assert_array_equal(found[y], expected[y])

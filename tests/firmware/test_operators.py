@@ -13,7 +13,7 @@ import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
 from tests.firmware.emulation import run_in_emulator
-from tests.ops.host import codes_of, example_graph, quantized, random_inputs
+from tests.ops.host import any_codes, codes_of, example_graph, quantized, random_inputs
 from toolchain.board import load_board
 from toolchain.emit import LayerInfo, write_code, write_firmware, write_model
 from toolchain.ir import Array, Example, Family, Graph, Op, Target
@@ -95,16 +95,14 @@ def plan_apart(
 
 
 def _samples(graphs: Sequence[Graph], floats: Sequence[list[dict[str, Array]]]) -> list[dict]:
-    """Calibrated samples first, then codes over the whole int8 range."""
+    """Calibrated samples first, then codes over their whole range."""
     rng = np.random.default_rng(0)
     rows = []
     for index in range(len(floats[0])):
         rows.append({})
         for graph, samples in zip(graphs, floats, strict=True):
             rows[-1].update(codes_of(graph, samples[index]))
-    types = {n: t for g in graphs for n, t in g.types.items()}
-    inputs = [x for g in graphs for x in g.inputs]
-    rows.append({x: rng.integers(-128, 128, types[x].shape).astype(np.int8) for x in inputs})
+    rows.append({x: any_codes(g, x, rng) for g in graphs for x in g.inputs})
     return rows
 
 
@@ -192,7 +190,8 @@ def _check_outputs(graph: Graph, expected: dict[str, Array], output: bytes) -> N
     start = 0
     for y in graph.outputs:
         size = graph.types[y].nbytes
-        got = np.frombuffer(output[start : start + size], np.int8).reshape(graph.types[y].shape)
+        kind = graph.types[y]
+        got = np.frombuffer(output[start : start + size], kind.dtype.value).reshape(kind.shape)
         np.testing.assert_array_equal(got, expected[y], err_msg=y)
         start += size
 

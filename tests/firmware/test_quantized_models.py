@@ -23,7 +23,7 @@ MANY = {"M4": 700, "M55": 100}
 
 The integer model sees all of them, in tests/quantized/test_real_models.py.
 """
-QUICK = ("qdq_pc_MinMax_s8", "qop_pt_MinMax_u8")
+QUICK = ("qdq_pc_MinMax_s8", "qop_pt_MinMax_u8", "qdq16_pc_MinMax_s16")
 
 
 def _judge(name: str, core: str, limit: int, shared: Path, folder: Path) -> None:

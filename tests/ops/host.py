@@ -13,7 +13,7 @@ from tests.objects import object_of
 from toolchain.emit import write_code, write_model
 from toolchain.ir import Array, Example, Graph, Origin, Rounding, Target, TensorType
 from toolchain.ir.execute import evaluate, simulate
-from toolchain.ir.fixedpoint import quantize as to_codes
+from toolchain.ir.fixedpoint import quantize_as as to_codes
 from toolchain.plan import Arranged, check_planned, plan_memory
 from toolchain.quant.quantize import quantize
 from toolchain.quant.ranges import Range
@@ -69,8 +69,15 @@ def quantized(graph: Graph, samples: list[dict[str, Array]]) -> Graph:
 
 
 def codes_of(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
-    """int8 codes of float inputs."""
-    return {x: to_codes(sample[x], graph.types[x].q) for x in graph.inputs}
+    """Codes of float inputs."""
+    return {x: to_codes(sample[x], graph.types[x]) for x in graph.inputs}
+
+
+def any_codes(graph: Graph, x: str, rng: np.random.Generator) -> Array:
+    """Random codes of a tensor over their whole range."""
+    kind = graph.types[x]
+    low, high = kind.dtype.limits
+    return rng.integers(low, high + 1, kind.shape).astype(kind.dtype.value)
 
 
 def generate(
@@ -139,7 +146,7 @@ class HostModel:
         function.restype = ctypes.c_void_p
         kind = self.graph.types[name]
         buffer = (ctypes.c_int8 * kind.nbytes).from_address(function())
-        return np.frombuffer(buffer, np.int8).reshape(kind.shape)
+        return np.frombuffer(buffer, kind.dtype.value).reshape(kind.shape)
 
     def run(self, codes: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs of one inference."""
@@ -160,6 +167,6 @@ class HostModel:
 
 
 __all__ = [
-    "HostModel", "codes_of", "example_graph", "generate", "quantized", "random_inputs", "replace",
-    "simulate",
+    "HostModel", "any_codes", "codes_of", "example_graph", "generate", "quantized", "random_inputs",
+    "replace", "simulate",
 ]  # fmt: skip

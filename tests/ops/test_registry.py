@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
-from tests.ops.host import HostModel, codes_of, example_graph, quantized, random_inputs
+from tests.ops.host import HostModel, any_codes, codes_of, example_graph, quantized, random_inputs
 from toolchain.board import Isa
 from toolchain.ir import Op, Stage, Target, verify
 from toolchain.ir.execute import evaluate, simulate
@@ -25,9 +25,7 @@ def test_generated_c_equals_the_integer_model(name: str, seed: int, tmp_path: Pa
     samples = [random_inputs(graph, rng) for _ in range(4)]
     integer = quantized(graph, samples)
     model = HostModel(integer, Target(Isa.SCALAR), tmp_path)
-    extreme = {
-        x: rng.integers(-128, 128, integer.types[x].shape).astype(np.int8) for x in integer.inputs
-    }
+    extreme = {x: any_codes(integer, x, rng) for x in integer.inputs}
     for codes in [*(codes_of(integer, s) for s in samples), extreme, extreme]:
         expected = simulate(integer, codes)
         for y, got in model.run(codes).items():

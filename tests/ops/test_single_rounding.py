@@ -9,7 +9,7 @@ import pytest
 import toolchain.ops  # noqa: F401 - registers the operators
 from tests.firmware.test_operators import _instance
 from tests.ops import host
-from tests.ops.host import generate
+from tests.ops.host import any_codes, generate
 from toolchain.board import Isa
 from toolchain.ir import Graph, Op, Rounding, Target
 from toolchain.ir.execute import simulate
@@ -17,17 +17,18 @@ from toolchain.resources import CMSIS_GLUE
 
 REQUANTISING = (
     "Add", "AveragePool", "Conv2D", "ConvTranspose2D", "DepthwiseConv2D", "FullyConnected",
-    "GroupedConv2D", "MatMul", "Mul", "PRelu", "ReduceSum", "Sub", "Sum",
+    "GroupedConv2D", "Int16Add", "Int16AveragePool", "Int16Concat", "Int16Conv2D",
+    "Int16DepthwiseConv2D", "Int16FullyConnected", "Int16GroupedConv2D", "Int16Mul", "Int16Sub",
+    "MatMul", "Mul", "PRelu", "ReduceSum", "Requantize", "Sub", "Sum",
 )  # fmt: skip
-HARDLY = {"Add", "Sub", "Sum"}
+HARDLY = {"Add", "Int16Add", "Int16Sub", "Sub", "Sum"}
 """Among those: sums have 20 bits more than their outputs, so few of them lie near a half."""
 
 
 def _outputs(graph: Graph, seed: int) -> bytes:
     """The integer model's bytes on random codes."""
     rng = np.random.default_rng(seed)
-    shapes = {x: graph.types[x].shape for x in graph.inputs}
-    values = simulate(graph, {x: rng.integers(-128, 128, s, np.int8) for x, s in shapes.items()})
+    values = simulate(graph, {x: any_codes(graph, x, rng) for x in graph.inputs})
     return b"".join(values[y].tobytes() for y in graph.outputs)
 
 

@@ -17,6 +17,7 @@ from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Rounding
 from toolchain.ir.execute import simulate
 from toolchain.ir.fixedpoint import dequantize
+from toolchain.quant.mixed import mix
 from toolchain.quant.prune import prune
 from toolchain.quant.quantize import quantize
 
@@ -58,7 +59,8 @@ def integers(
     if tensors and samples is not None:
         rows = List({imported.inputs[0].name: s.reshape(imported.inputs[0].shape)} for s in samples)
         ranges = calibrate(FloatSession(model, tensors), rows, tensors)
-    quantized = quantize(graph, ranges, rounding_for(model, rounding).rounding).graph
+    mixed = mix(graph, (), ranges, ranges)
+    quantized = quantize(mixed.graph, mixed.ranges, rounding_for(model, rounding).rounding).graph
     if not pruned:
         return Integer(model, quantized, tensors, 0)
     smaller = prune(quantized)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from tests.quantized.models import data, integers, load, outputs
-from toolchain.errors import InputRefused
 from toolchain.ir import Array
 
 FAMILIES = {
@@ -36,6 +35,7 @@ VARIANTS = (
     "qdq_pt_MinMax_s8",
     "qop_pc_MinMax_u8",
     "qop_pt_MinMax_u8",
+    "qdq16_pc_MinMax_s16",
 )
 STATED: dict[str, tuple[str, ...]] = {
     **{f"q_{net}__{v}": missing for net, missing in FAMILIES.items() for v in VARIANTS},
@@ -59,11 +59,13 @@ STATED: dict[str, tuple[str, ...]] = {
     ),
 }
 """Models that convert, and the tensors that need calibration data."""
-REFUSED = {f"q_{net}__qdq16_pc_MinMax_s16": "int16 activations" for net in FAMILIES}
-"""Models that do not, and why: the kernels have 8-bit activations."""
+VALUES = {
+    "mnist_ae__qdq16": 39.0, "mlperf_ad": 42.0, "mnist_ae": 40.0, "tflm_hello": 40.0,
+}  # fmt: skip
+"""Nets whose output names no class: least SQNR in dB, measured 39.3, 42.5, 40.5, 44.9 at worst.
 
-VALUES = {"mlperf_ad": 42.0, "mnist_ae": 40.0, "tflm_hello": 40.0}
-"""Nets whose output names no class: least SQNR in dB, measured 42.5, 40.5 and 44.9 at worst."""
+PRelu and ConvTranspose of the first have int8 codes at the scales of their int16 ones.
+"""
 AGREEMENT = 0.98
 TWICE = {"mlperf_ic_int8_qdq": 0.95}
 """Less is asked of it, which its golden bytes require to be rounded twice.
@@ -79,17 +81,7 @@ def test_every_quantised_model_is_in_the_table(shared: Path) -> None:
     patterns = ("q_*", "te_*", "tflm_*int8*", "pt_*", "*_drq", "mlperf_*_int8*", "*pulsevad*int8")
     files = {p.stem for p in (shared / "models").glob("*.onnx")}
     found = {name for name in files if any(fnmatch(name, pattern) for pattern in patterns)}
-    assert found == STATED.keys() | REFUSED.keys()
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused_for_a_reason(name: str, shared: Path) -> None:
-    with pytest.raises(InputRefused) as caught:
-        integers(load(shared, name))
-    assert REFUSED[name] in caught.value.reason
-    assert "8-bit activations" in caught.value.hint
-    assert caught.value.reason.count("int16") == 1
-    assert len(caught.value.reason.splitlines()) == 1
+    assert found == STATED.keys()
 
 
 def _samples(shared: Path, name: str) -> tuple[Array | None, Array]:

@@ -92,7 +92,11 @@ class Program:
 
     def _values(self, parts: Sequence[Array]) -> dict[str, Array]:
         shaped = zip(self.graph.outputs, parts, strict=True)
-        return {y: part.reshape(self.graph.types[y].shape) for y, part in shaped}
+        kinds = self.graph.types
+        return {
+            y: np.frombuffer(part.tobytes(), kinds[y].dtype.value).reshape(kinds[y].shape)
+            for y, part in shaped
+        }
 
 
 def build_program(

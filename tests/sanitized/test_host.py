@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.ops.host import codes_of
+from tests.ops.host import any_codes, codes_of
 from tests.ops.test_single_rounding import REQUANTISING
 from tests.sanitized.cases import TARGETS, Batch, Way, batch, layers, ways
 from tests.sanitized.program import MVE, Objects, build_program
@@ -31,10 +31,11 @@ def _samples(made: Batch) -> list[dict[str, Array]]:
     for layer in made.layers:
         samples[0] |= codes_of(layer.graph, layer.floats[0])
         for x in layer.graph.inputs:
-            shape = layer.graph.types[x].shape
-            samples[1][x] = rng.integers(-128, 128, shape).astype(np.int8)
-            samples[2][x] = rng.choice(np.array([-128, 127], np.int8), shape)
-            samples[3][x] = np.full(shape, -128, np.int8)
+            kind = layer.graph.types[x]
+            ends = np.array(kind.dtype.limits, kind.dtype.value)
+            samples[1][x] = any_codes(layer.graph, x, rng)
+            samples[2][x] = rng.choice(ends, kind.shape)
+            samples[3][x] = np.full(kind.shape, ends[0])
     return samples
 
 

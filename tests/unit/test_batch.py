@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
-from tests.ops.host import example_graph, quantized, random_inputs
+from tests.ops.host import any_codes, example_graph, quantized, random_inputs
 from toolchain.ir import Op
 from toolchain.ir.batch import evaluate_op, simulate_each
 from toolchain.ir.execute import evaluate, simulate
@@ -18,7 +18,7 @@ def test_a_batch_is_its_samples(name, seed):
     samples = [random_inputs(graph, rng) for _ in range(3)]
     integer = quantized(graph, samples)
     codes = [
-        {x: rng.integers(-128, 128, integer.types[x].shape).astype(np.int8) for x in graph.inputs}
+        {x: any_codes(integer, x, rng) for x in graph.inputs}
         for _ in range(19)  # one batch and a rest
     ]
     found = list(simulate_each(integer, codes, dict))

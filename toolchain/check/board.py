@@ -50,8 +50,8 @@ class BoardFindings:
 class BoardOutputs:
     """Codes that a board computed.
 
-    The file holds int8 arrays [N, ...] by name of an output, of a tensor, or of a layer with one
-    output; or snapshots of the arena.
+    The file holds arrays of codes [N, ...] by name of an output, of a tensor, or of a layer with
+    one output; or snapshots of the arena.
 
     Args:
         path: An .npz file.
@@ -105,11 +105,12 @@ class BoardOutputs:
 
     def _check_codes(self, key: str, value: Array, tensor: str) -> None:
         kind = self.graph.types[tensor]
-        if value.dtype != np.int8 or value[0].size != kind.elements:
+        if value.dtype != kind.dtype or value[0].size != kind.elements:
+            wanted = f"{kind.dtype} codes [N, {kind.elements}]"
             raise InputRefused(
                 _STAGE,
                 f"{self.path}: {key}",
-                f"is {value.dtype} {list(value.shape)}, not int8 codes [N, {kind.elements}]",
+                f"is {value.dtype} {list(value.shape)}, not {wanted}",
                 "store the bytes of the firmware as they are",
             )
 
@@ -138,7 +139,8 @@ class BoardOutputs:
                 if self._snapshots is not None:
                     call, offset, size = self._places[y]
                     place = self._snapshots[sample, call, offset : offset + size]
-                    yield op, y, place.view(np.int8).reshape(self.graph.types[y].shape)
+                    kind = self.graph.types[y]
+                    yield op, y, place.view(kind.dtype.value).reshape(kind.shape)
                 elif y in self._keys:
                     yield op, y, self._stored(y, sample)
         for y in self.graph.outputs:

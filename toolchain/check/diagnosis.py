@@ -17,7 +17,7 @@ from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph, Op
 from toolchain.ir.batch import simulate_each
-from toolchain.ir.fixedpoint import dequantize, quantize
+from toolchain.ir.fixedpoint import dequantize, quantize_as
 from toolchain.ops._layer import LayerOp
 from toolchain.project import layer_names
 
@@ -244,13 +244,13 @@ class _Step:
         """Statistics of a tensor, nothing in them yet."""
         kind = self.graph.types[y]
         places = self._left(y) or tuple(range(kind.shape[-1]))
-        return LayerStatistics(kind.q, places, self.whole(y).shape[-1])
+        return LayerStatistics(kind, places, self.whole(y).shape[-1])
 
     def rounded(self, x: str) -> Array:
         """The codes of the float model's values; of tensors it does not have, those they give."""
         if x not in self.codes:
             if x in self.graph.origins:
-                self.codes[x] = quantize(self.real(x), self.graph.types[x].q)
+                self.codes[x] = quantize_as(self.real(x), self.graph.types[x])
             else:
                 op = self.producers[x]
                 self.codes.update(zip(op.outputs, self.alone(op), strict=True))
@@ -282,7 +282,7 @@ class _Step:
         value = np.array(self.reference[origin.tensor])
         plain = replace(origin, gain=None, shift=None)
         cells = plain.view(np.arange(value.size).reshape(value.shape), kind.shape)
-        if value.dtype == np.int8:
+        if value.dtype == kind.dtype.value:
             given: Array = codes
         elif value.dtype == np.uint8:
             given = codes.astype(np.int16) + 128

@@ -9,11 +9,12 @@ from onnx import ModelProto
 
 from toolchain.check.compare import Comparison, Gates, judge
 from toolchain.check.reference import LayerErrors
+from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, Graph, Quant
+from toolchain.ir import Array, DType, Graph, Quant
 from toolchain.ir.batch import simulate_each
-from toolchain.ir.fixedpoint import dequantize, quantize
+from toolchain.ir.fixedpoint import dequantize, quantize_as
 from toolchain.project import layer_names
 
 
@@ -119,12 +120,21 @@ def real_values(value: Array, quant: Quant) -> Array:
 
 
 def input_codes(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
-    """The int8 codes of one sample; int8 codes pass through, uint8 codes are shifted by 128."""
+    """The codes of one sample; int8 codes pass through, uint8 codes are shifted by 128.
+
+    Raises:
+        InputRefused: 8-bit codes for an input of 16 bits.
+    """
     codes = {}
     for x in graph.inputs:
         value = sample[x]
-        if value.dtype == np.uint8:
+        if value.dtype not in (np.uint8, np.int8):
+            codes[x] = quantize_as(value, graph.types[x])
+        elif graph.types[x].dtype is not DType.INT8:
+            reason = f"the data are {value.dtype} codes, the input has int16 codes"
+            raise InputRefused("read", x, reason, "give real values")
+        elif value.dtype == np.uint8:
             codes[x] = (value.astype(np.int16) - 128).astype(np.int8)
         else:
-            codes[x] = value if value.dtype == np.int8 else quantize(value, graph.types[x].q)
+            codes[x] = value
     return codes

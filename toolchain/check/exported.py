@@ -8,12 +8,13 @@ from onnx import ModelProto, TensorProto, helper
 
 from toolchain.emit import Exported
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, Graph
+from toolchain.ir import Array, DType, Graph
 from toolchain.ir.batch import simulate_each
 from toolchain.ir.fixedpoint import dequantize
 from toolchain.project import layer_names
 
 _FED = ".fed"
+_ELEMENT = {DType.INT8: TensorProto.INT8, DType.INT16: TensorProto.INT16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,6 @@ def _cut(exported: Exported, graph: Graph) -> ModelProto:
     for name, y in given.items():
         shape = [graph.types[y].shape[p] for p in exported.written[y].perm]
         model.graph.input.append(
-            helper.make_tensor_value_info(f"{name}{_FED}", TensorProto.INT8, shape)
+            helper.make_tensor_value_info(f"{name}{_FED}", _ELEMENT[graph.types[y].dtype], shape)
         )
     return model

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from toolchain.check.metrics import ratio_db
-from toolchain.ir import Array, Quant
-from toolchain.ir.fixedpoint import INT8_MAX, INT8_MIN, dequantize, quantize
+from toolchain.ir import Array, TensorType
+from toolchain.ir.fixedpoint import dequantize, quantize
 from toolchain.quant.histogram import Histogram
 
 OUTLYING = 0.001
@@ -17,26 +17,27 @@ class LayerStatistics:
     """Values and errors of one tensor, per channel of its last axis.
 
     Args:
-        quant: Scale and zero point.
+        kind: Type of its codes.
         places: Which channels of the float model's tensor are left, in order.
         channels: How many that tensor has.
     """
 
-    def __init__(self, quant: Quant, places: Sequence[int], channels: int) -> None:
-        self.quant, self.places = quant, tuple(places)
+    def __init__(self, kind: TensorType, places: Sequence[int], channels: int) -> None:
+        self.quant, self.dtype, self.places = kind.q, kind.dtype, tuple(places)
         self.count = self.clipped = 0
         self.grid_noise = self.clip_noise = self.weight_noise = 0.0
         self.signal, self.noise, self.own_noise = (np.zeros(len(self.places)) for _ in range(3))
         self.low = np.full(channels, np.inf)
         self.high = np.full(channels, -np.inf)
-        self.lowest = np.full(len(self.places), INT8_MAX, np.int16)
-        self.highest = np.full(len(self.places), INT8_MIN, np.int16)
+        least, most = self.dtype.limits
+        self.lowest = np.full(len(self.places), most, np.int32)
+        self.highest = np.full(len(self.places), least, np.int32)
         self.histogram = Histogram()
 
     @property
     def representable(self) -> tuple[float, float]:
         """Smallest and largest real value that has a code."""
-        low, high = dequantize([INT8_MIN, INT8_MAX], self.quant)
+        low, high = dequantize(self.dtype.limits, self.quant)
         return float(low), float(high)
 
     def see(self, whole: Array) -> None:
@@ -67,7 +68,7 @@ class LayerStatistics:
         self.signal += np.einsum("ij,ij->j", ref, ref)
         self.noise += _energy(dequantize(given, self.quant) - ref)
         self.own_noise += _energy(dequantize(own.reshape(shape), self.quant) - ref)
-        grid = dequantize(quantize(ref, self.quant), self.quant) - ref
+        grid = dequantize(quantize(ref, self.quant, self.dtype), self.quant) - ref
         if weighted is not None:
             self.weight_noise += float(_energy(weighted.reshape(shape) - ref).sum())
         self.grid_noise += float(np.sum(grid**2))

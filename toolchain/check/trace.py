@@ -71,7 +71,9 @@ def first_difference(
         start = 0
         for y in op.outputs:
             kind = graph.types[y]
-            got = np.frombuffer(dump[start : start + kind.nbytes], np.int8).reshape(kind.shape)
+            got = np.frombuffer(dump[start : start + kind.nbytes], kind.dtype.value).reshape(
+                kind.shape
+            )
             start += kind.nbytes
             where = np.argwhere(got != values[y])
             if len(where):

@@ -9,7 +9,7 @@ from toolchain.check.impact import Impact
 from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import Array, Graph
-from toolchain.ir.fixedpoint import dequantize, quantize
+from toolchain.ir.fixedpoint import dequantize, quantize_as
 from toolchain.project import layer_names
 
 
@@ -75,7 +75,7 @@ class _Mixed:
                     for x, own in zip(op.inputs, float_op.inputs, strict=True)
                 )
                 for y, value in zip(op.outputs, float_op.evaluate(*given), strict=True):
-                    reals[y], codes[y] = value, quantize(value, graph.types[y].q)
+                    reals[y], codes[y] = value, quantize_as(value, graph.types[y])
             else:
                 results = op.simulate(graph.types, *(codes[x] for x in op.inputs))
                 codes.update(zip(op.outputs, results, strict=True))

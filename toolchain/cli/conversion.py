@@ -26,6 +26,8 @@ class Quantisation:
     pixel_scale: option.SCALE = 1.0
     shape: option.SHAPE = field(default_factory=list)
     outputs: option.OUTPUTS = field(default_factory=list)
+    int16: option.INT16 = field(default_factory=list)
+    pure_int8: option.PURE = False
 
     def given(self) -> list[str]:
         """Names of the options that are not at their defaults."""
@@ -50,6 +52,8 @@ class Quantisation:
             pixel_scale=self.pixel_scale,
             shapes=shapes_of(self.shape),
             outputs=tuple(self.outputs),
+            int16=tuple(self.int16),
+            pure_int8=self.pure_int8,
         )
 
 

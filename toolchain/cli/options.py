@@ -174,4 +174,11 @@ WEIGHTS = Annotated[
         "or rounded to nearest.",
     ),
 ]
+INT16 = Annotated[
+    list[str],
+    typer.Option(
+        "--int16", help="Layer (or * pattern) with int16 codes; auto: as gates need; repeatable."
+    ),
+]
+PURE = Annotated[bool, typer.Option("--pure-int8", help="Refuse int16 codes.")]
 EMULATOR = Annotated[Engine, typer.Option("--emulator", help="Which engine runs the firmware.")]

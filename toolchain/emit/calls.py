@@ -7,7 +7,7 @@ from typing import Any
 from toolchain.emit.arena import ArenaPart, refer
 from toolchain.emit.literals import braces, identifier
 from toolchain.emit.render import render
-from toolchain.ir import Array, Graph, Op, Quant, Site, Target, Types
+from toolchain.ir import Array, DType, Graph, Op, Quant, Site, Target, Types
 from toolchain.plan import Plan
 from toolchain.select import Choice
 
@@ -20,6 +20,15 @@ class Operand:
     shape: tuple[int, ...]
     elements: int
     quant: Quant | None
+    dtype: DType
+    constant: bool = False
+
+    @property
+    def bytes(self) -> str:
+        """The same address of int8_t."""
+        if self.dtype is DType.INT8:
+            return self.ref
+        return f"({'const ' if self.constant else ''}int8_t *){self.ref}"
 
     @property
     def dims(self) -> str:
@@ -129,7 +138,10 @@ class Writer:
         names = [n for n in (*op.inputs, *op.outputs) if n in self.plan.offsets]
         return Where(
             self.graph.types,
-            {n: f"(int8_t *)({refer(self.arenas, self.plan.offsets[n])})" for n in names},
+            {
+                n: address(refer(self.arenas, self.plan.offsets[n]), self.graph.types[n].dtype)
+                for n in names
+            },
             self.scratch(offset),
         )
 
@@ -161,4 +173,17 @@ class Writer:
             ref = self._table(stem, role, self.graph.constants[stored], where).symbol
         else:
             ref = where.refs[name]
-        return Operand(ref, kind.shape, kind.elements, kind.quant)
+        constant = self.graph.is_constant(stored)
+        return Operand(ref, kind.shape, kind.elements, kind.quant, kind.dtype, constant)
+
+
+def address(place: str, dtype: DType, qualifier: str = "") -> str:
+    """Memory of the arena as a pointer to codes.
+
+    Args:
+        place: Where it is, a pointer to bytes, aligned as the codes are.
+        dtype: Type of the codes.
+        qualifier: "const " or nothing.
+    """
+    wide = "" if dtype.nbytes == 1 else f"({qualifier}void *)"
+    return f"({qualifier}{dtype}_t *){wide}({place})"

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolchain.emit.arena import ArenaPart, arena_parts, refer
-from toolchain.emit.calls import Table, Writer
+from toolchain.emit.calls import Table, Writer, address
 from toolchain.emit.hot import hottest, table_reads
 from toolchain.emit.literals import file_prefix, identifier, unique_identifiers
 from toolchain.emit.render import render
 from toolchain.emit.rows import RowsCode, rows_code
-from toolchain.ir import Graph, Op, Rounding, Target
+from toolchain.ir import DType, Graph, Op, Rounding, Target
+from toolchain.ir.fixedpoint import INT8_MAX, INT8_MIN, quantize_bound
 from toolchain.plan import Memories, Plan
 from toolchain.rows import RowChoice, Streamed, flattened
 from toolchain.select import Choice
@@ -45,6 +46,31 @@ class Port:
     scale: float
     zero_point: int
     place: str
+    dtype: DType = DType.INT8
+
+    @property
+    def elements(self) -> int:
+        """Number of codes."""
+        return self.nbytes // self.dtype.nbytes
+
+    @property
+    def low(self) -> int:
+        """Smallest code."""
+        return self.dtype.limits[0]
+
+    @property
+    def high(self) -> int:
+        """Largest code."""
+        return self.dtype.limits[1]
+
+    @property
+    def bound(self) -> int:
+        """Steps from zero beyond which every value has the outermost code."""
+        return quantize_bound(self.dtype)
+
+    def address(self, qualifier: str = "") -> str:
+        """The port as a pointer to its codes, which `qualifier` may make "const "."""
+        return address(self.place, self.dtype, qualifier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +84,10 @@ class FedPort:
     scale: float
     zero_point: int
     rows: int
+    dtype: DType = DType.INT8
+    low: int = INT8_MIN
+    high: int = INT8_MAX
+    bound: int = quantize_bound(DType.INT8)
 
     @property
     def row_bytes(self) -> int:
@@ -118,6 +148,11 @@ class ModelCode:
         return self.inputs if self.fed is None else (self.fed,)
 
     @property
+    def mixed(self) -> bool:
+        """Some layers compute with int16 codes."""
+        return any(layer.op.writes is DType.INT16 for layer in self.layers)
+
+    @property
     def by_rows(self) -> bool:
         """Some layers run row by row."""
         return any(isinstance(unit, RowsCode) for unit in self.units)
@@ -168,6 +203,7 @@ def _ports(writer: Writer, names: tuple[str, ...]) -> tuple[Port, ...]:
             types[name].q.scale,
             types[name].q.zero_point,
             refer(writer.arenas, offsets[name]),
+            types[name].dtype,
         )
         for name, ident in zip(names, unique_identifiers(names), strict=True)
     )

@@ -8,9 +8,9 @@ from onnx import ModelProto, TensorProto, helper
 
 from toolchain.errors import InputRefused
 from toolchain.ir import ROUNDING_KEY, Graph, Unsupported
-from toolchain.ir.writer import Writer, Written
+from toolchain.ir.writer import FIRST_WITH_INT16, Writer, Written
 
-_IR_VERSION = 8
+_IR_VERSION, _IR_VERSION_OF_INT16 = 8, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Exported:
 
     Args:
         model: The model: float inputs and outputs of the graph's names.
-        written: By tensor of the graph, its int8 codes in the model.
+        written: By tensor of the graph, its codes in the model.
     """
 
     model: ModelProto
@@ -30,7 +30,8 @@ def qdq_model(graph: Graph, producer_version: str = "") -> Exported:
     """Write an integer graph as a QDQ model.
 
     Every activation is rounded by QuantizeLinear where the firmware rounds it, weights are int8 per
-    channel, biases int32 at the scale of the products. Inputs and outputs are float32.
+    channel, biases int32 at the scale of the products, or float32 where the firmware has 64 bits.
+    Inputs and outputs are float32.
 
     Args:
         graph: Integer graph.
@@ -58,7 +59,7 @@ def qdq_model(graph: Graph, producer_version: str = "") -> Exported:
             "the integer graph itself is in the project: model/graph.json",
         )
     for y in graph.outputs:
-        writer.dequantized(writer.codes(y), graph.types[y].q, y)
+        writer.dequantized(writer.codes(y), graph.types[y], y)
     made = helper.make_graph(
         writer.nodes,
         graph.name,
@@ -71,7 +72,7 @@ def qdq_model(graph: Graph, producer_version: str = "") -> Exported:
         producer_name="onnx2mcu",
         producer_version=producer_version,
         opset_imports=[helper.make_opsetid("", writer.opset)],
-        ir_version=_IR_VERSION,
+        ir_version=_IR_VERSION if writer.opset < FIRST_WITH_INT16 else _IR_VERSION_OF_INT16,
     )
     helper.set_model_props(model, {ROUNDING_KEY: graph.rounding.value})
     onnx.checker.check_model(model)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from onnx import ModelProto, helper
 
-from toolchain.ir import Fixed, Graph, Op, Quant, SameAs
+from toolchain.ir import DType, Fixed, Graph, Op, Quant, SameAs
+from toolchain.ops.wide import twin
 
 SPREAD = 16.0
 """Columns of a table whose ranges differ by more lose bits when they share one scale (R5)."""
@@ -25,13 +26,14 @@ def notes_on(model: ModelProto, graph: Graph) -> Iterator[str]:
 def _restated_scales(graph: Graph) -> Iterator[str]:
     """Operators with one output scale only, where a quantised model states another."""
     for op in graph.ops:
-        rule = op.quant_rule(graph.types)
         stated = _stated(graph, op)
+        wide = stated is not None and stated.dtype is DType.INT16
+        rule = ((twin(op) or op) if wide else op).quant_rule(graph.types)
         if isinstance(rule, Fixed) and rule.strict and stated not in (None, rule.quant):
             yield (
                 f"{type(op).__name__} {op.name}: the model states an output scale of "
                 f"{_text(stated)}, the kernel has {_text(rule.quant)}; "
-                "the values stay, the int8 codes differ from the model's"
+                "the values stay, the codes differ from the model's"
             )
 
 

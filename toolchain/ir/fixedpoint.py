@@ -1,15 +1,19 @@
-"""The integer arithmetic of the int8 contract (TensorFlow Lite int8 specification, CMSIS-NN)."""
+"""The integer arithmetic of int8 and int16 codes (TensorFlow Lite specification, CMSIS-NN)."""
 
 from collections.abc import Sequence
 from enum import StrEnum
 from math import floor, frexp, isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toolchain.ir.tensor import Quant
+from toolchain.ir.tensor import DType, Quant, TensorType
 
 INT8_MIN, INT8_MAX = -128, 127
+
+Codes = NDArray[Any]
+"""int8 or int16 codes."""
 
 
 class Rounding(StrEnum):
@@ -101,26 +105,61 @@ def requantize(
     return product
 
 
+def reduced_multiplier(multiplier: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Q31 mantissas as Q15 ones, at most 2**15 - 1: those of CMSIS-NN's 64-bit accumulators."""
+    wide = multiplier.astype(np.int64)
+    return np.asarray(np.minimum((wide + (1 << 15)) >> 16, (1 << 15) - 1), np.int32)
+
+
+def requantize_wide(
+    value: NDArray[np.int64], multiplier: ArrayLike, shift: ArrayLike
+) -> NDArray[np.int64]:
+    """value * multiplier * 2**(shift - 15), rounded once, halves up: arm_nn_requantize_s64.
+
+    Args:
+        value: 64-bit accumulators; value * multiplier fits in 64 bits.
+        multiplier: Q15 mantissas (reduced_multiplier), broadcast against value.
+        shift: Left shifts (negative: right), -31 to 14, broadcast against value.
+    """
+    product = np.asarray(value, np.int64) * np.asarray(multiplier, np.int64)
+    reduced = product >> (14 - np.asarray(shift, np.int64))
+    return np.asarray((reduced + 1) >> 1, np.int64)
+
+
 def saturate(
-    value: NDArray[np.int64], low: int = INT8_MIN, high: int = INT8_MAX
-) -> NDArray[np.int8]:
-    """Clamp to [low, high] and store as int8."""
-    return np.clip(value, low, high).astype(np.int8)
+    value: NDArray[np.int64],
+    low: int = INT8_MIN,
+    high: int = INT8_MAX,
+    dtype: DType = DType.INT8,
+) -> Codes:
+    """Clamp to [low, high] and store as codes of a type."""
+    return np.asarray(np.clip(value, low, high).astype(dtype.value))
 
 
-def quantize(real: ArrayLike, quant: Quant) -> NDArray[np.int8]:
-    """Real values to int8 codes, per tensor, rounding half away from zero.
+def quantize(real: ArrayLike, quant: Quant, dtype: DType = DType.INT8) -> Codes:
+    """Real values to codes, per tensor, rounding half away from zero.
 
     The arithmetic is float32 throughout, so the C helper of the generated header gives the same.
     """
     scaled = np.asarray(real, np.float32) / np.float32(quant.scale)
-    bounded = np.clip(scaled, np.float32(-1024), np.float32(1024))
+    bound = np.float32(quantize_bound(dtype))
+    bounded = np.clip(scaled, -bound, bound)
     rounded = np.trunc(bounded + np.copysign(np.float32(0.5), bounded))
-    return saturate(rounded.astype(np.int64) + quant.zero_point)
+    return saturate(rounded.astype(np.int64) + quant.zero_point, *dtype.limits, dtype)
+
+
+def quantize_bound(dtype: DType) -> int:
+    """Steps from zero beyond which every value has the outermost code."""
+    return 4 << (8 * dtype.nbytes)
+
+
+def quantize_as(real: ArrayLike, kind: TensorType) -> Codes:
+    """Real values to the codes of a quantised tensor."""
+    return quantize(real, kind.q, kind.dtype)
 
 
 def dequantize(codes: ArrayLike, quant: Quant) -> NDArray[np.float32]:
-    """int8 codes to real values, per tensor."""
+    """Codes to real values, per tensor."""
     return ((np.asarray(codes, np.float64) - quant.zero_point) * quant.scale).astype(np.float32)
 
 
@@ -138,11 +177,35 @@ def quant_from_range(low: float, high: float) -> Quant:
     return Quant((scale,), min(max(zero_point, INT8_MIN), INT8_MAX))
 
 
-def activation_codes(quant: Quant, low: float | None, high: float | None) -> tuple[int, int]:
+def symmetric_from_range(low: float, high: float) -> Quant:
+    """Symmetric int16 parameters, zero point 0, that cover [low, high].
+
+    A range that is empty, or too small for a float32 scale, gets scale 1/32768.
+    """
+    scale = max(abs(low), abs(high)) / DType.INT16.limits[1]
+    if not isfinite(scale) or scale < 2.0**-100:
+        return symmetric(2.0**-15)
+    return symmetric(float(np.float32(scale)))
+
+
+def symmetric(scale: float) -> Quant:
+    """Parameters of int16 codes."""
+    return Quant((scale,), 0, None, DType.INT16)
+
+
+def activation_codes(
+    quant: Quant, low: float | None, high: float | None, dtype: DType = DType.INT8
+) -> tuple[int, int]:
     """Clamp bounds in codes for a fused activation clip(x, low, high); None means open."""
-    lo = INT8_MIN if low is None else int(quantize(low, quant))
-    hi = INT8_MAX if high is None else int(quantize(high, quant))
+    lowest, highest = dtype.limits
+    lo = lowest if low is None else int(quantize(low, quant, dtype))
+    hi = highest if high is None else int(quantize(high, quant, dtype))
     return lo, max(lo, hi)
+
+
+def clamp_codes(kind: TensorType, low: float | None, high: float | None) -> tuple[int, int]:
+    """activation_codes of a quantised tensor."""
+    return activation_codes(kind.q, low, high, kind.dtype)
 
 
 def clip(values: NDArray[np.float64], low: float | None, high: float | None) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from toolchain.board import Isa
 from toolchain.ir.fixedpoint import Rounding
 from toolchain.ir.node import Unsupported
 from toolchain.ir.rows import HEIGHT, RowCall, is_map
-from toolchain.ir.tensor import Quant, TensorType
+from toolchain.ir.tensor import DType, Quant, TensorType
 
 if TYPE_CHECKING:
     from toolchain.ir.writer import Writer
@@ -265,6 +265,16 @@ class Op(ABC):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     rounding: Rounding = field(default=Rounding.DOUBLE, kw_only=True)
+
+    @property
+    def reads(self) -> DType:
+        """Codes of its activations; a view takes any."""
+        return DType.INT8
+
+    @property
+    def writes(self) -> DType:
+        """Codes of its outputs; those of a view are its input's."""
+        return DType.INT8
 
     @property
     def x(self) -> str:

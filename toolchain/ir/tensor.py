@@ -14,21 +14,33 @@ class DType(StrEnum):
 
     FLOAT32 = "float32"
     INT8 = "int8"
+    INT16 = "int16"
     INT32 = "int32"
+    INT64 = "int64"
 
     @property
     def nbytes(self) -> int:
         """Bytes per element."""
         return int(np.dtype(self.value).itemsize)
 
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Smallest and largest value of an integer type."""
+        info = np.iinfo(self.value)
+        return int(info.min), int(info.max)
+
 
 @dataclass(frozen=True, slots=True)
 class Quant:
-    """real = scale * (code - zero_point); one scale, or one per index of `axis`."""
+    """real = scale * (code - zero_point); one scale, or one per index of `axis`.
+
+    `dtype` is the type of an activation's codes.
+    """
 
     scales: tuple[float, ...]
     zero_point: int = 0
     axis: int | None = None
+    dtype: DType = DType.INT8
 
     @property
     def scale(self) -> float:

@@ -13,13 +13,16 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from toolchain.ir.graph import Graph
 from toolchain.ir.op import Array, Op
-from toolchain.ir.tensor import Quant
+from toolchain.ir.tensor import DType, Quant, TensorType
 
 FIRST = (0, 3, 1, 2)
 """Permutation from [N, H, W, C] to [N, C, H, W]."""
 
 LOWEST_OPSET = 13
 """The first with a scale per channel."""
+
+FIRST_WITH_INT16 = 21
+"""The first whose QuantizeLinear gives 16-bit codes."""
 
 Perm = tuple[int, ...]
 
@@ -110,7 +113,7 @@ class Writer:
             return self.integers(value, self.graph.types[x].q.scales, None, x, self._zero(x))
         codes = self.codes(x, perm)
         if codes not in self._reals:
-            self._reals[codes] = self.dequantized(codes, self.graph.types[x].q)
+            self._reals[codes] = self.dequantized(codes, self.graph.types[x])
         return self._reals[codes]
 
     def _zero(self, x: str) -> int:
@@ -209,6 +212,12 @@ class Writer:
         inputs.append(self.number(zeros, f"{base}_zero_point"))
         return self.node("DequantizeLinear", inputs, base, axis=None if single else axis)
 
+    def _bias(self, codes: Array, unit: Sequence[float], base: str) -> str:
+        """Reals of biases; those of 64 bits as float32 numbers, for ONNX has no codes so wide."""
+        if codes.dtype == np.int32:
+            return self.integers(codes, unit, 0, base)
+        return self.number((codes * np.array(unit)).astype(np.float32), base)
+
     def filter_and_bias(
         self, op: Op, codes: Array, axis: int | None, steps: Sequence[float] | None = None
     ) -> list[str]:
@@ -226,22 +235,25 @@ class Writer:
         unit = [float(np.float32(self.graph.types[x].q.scale * s)) for s in every]
         return [
             self.integers(codes, scales, axis, w),
-            self.integers(self.graph.constants[b], unit, 0, b),
+            self._bias(self.graph.constants[b], unit, b),
         ]
 
-    def parameters(self, quant: Quant, base: str) -> list[str]:
+    def parameters(self, kind: TensorType, base: str) -> list[str]:
         """Scale and zero point of an activation."""
+        quant = kind.q
+        if kind.dtype is DType.INT16:
+            self.require(FIRST_WITH_INT16)
         if (base, quant) not in self._parameters:
             self._parameters[base, quant] = [
                 self.number(np.array(quant.scale, np.float32), f"{base}_scale"),
-                self.number(np.array(quant.zero_point, np.int8), f"{base}_zero_point"),
+                self.number(np.array(quant.zero_point, kind.dtype.value), f"{base}_zero_point"),
             ]
         return self._parameters[base, quant]
 
-    def dequantized(self, codes: str, quant: Quant, output: str = "") -> str:
-        """Reals of int8 codes, under a made-up name or that of an output of the file."""
+    def dequantized(self, codes: str, kind: TensorType, output: str = "") -> str:
+        """Reals of the codes of a type, under a made-up name or that of an output of the file."""
         base = codes.removesuffix("_QuantizeLinear_Output")
-        inputs = [codes, *self.parameters(quant, base)]
+        inputs = [codes, *self.parameters(kind, base)]
         y = output or self.fresh(f"{base}_DequantizeLinear_Output")
         self._append("DequantizeLinear", inputs, y, f"{base}_DequantizeLinear")
         return y
@@ -265,7 +277,7 @@ class Writer:
         """
         real = self.clipped(real, low, high, y)
         base = self.base(y)
-        inputs = [real, *self.parameters(self.graph.types[y].q, base)]
+        inputs = [real, *self.parameters(self.graph.types[y], base)]
         self.keep(y, self.node("QuantizeLinear", inputs, y), perm)
 
     def clipped(self, real: str, low: float | None, high: float | None, base: str) -> str:

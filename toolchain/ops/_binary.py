@@ -18,7 +18,13 @@ from toolchain.ir import (
     Types,
     Unsupported,
 )
-from toolchain.ir.fixedpoint import dequantize, quant_from_range, quantize
+from toolchain.ir.fixedpoint import (
+    dequantize,
+    quant_from_range,
+    quantize,
+    quantize_as,
+    symmetric_from_range,
+)
 from toolchain.ops.depthwise import emit_affine
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.unary import emit_unary
@@ -114,27 +120,30 @@ def _operand(b: Builder, name: str, rank: int) -> str:
     return b.constant(name, value.reshape((1,) * (rank - value.ndim) + value.shape), single)
 
 
-def operand_quant(x: str, types: Types, constants: Constants) -> Quant:
-    """Parameters of an operand; of a constant those its model states, if its codes have 8 bits."""
+def operand_quant(op: Op, x: str, types: Types, constants: Constants) -> Quant:
+    """Parameters of an operand; of a constant those its model states, if its codes fit."""
     if x not in constants:
         return types[x].q
     value, stated = constants[x], types[x].quant
-    if stated is not None:
-        error = np.abs(dequantize(quantize(value, stated), stated) - value).max(initial=0.0)
+    wide = op.reads is DType.INT16
+    if stated is not None and not (wide and stated.zero_point):
+        codes = quantize(value, stated, op.reads)
+        error = np.abs(dequantize(codes, stated) - value).max(initial=0.0)
         if error <= 0.51 * stated.scale:
-            return stated
-    return quant_from_range(float(value.min()), float(value.max()))
+            return replace(stated, dtype=op.reads)
+    span = float(value.min()), float(value.max())
+    return symmetric_from_range(*span) if wide else quant_from_range(*span)
 
 
 def lower_operands(op: Op, types: Types, constants: Constants) -> Lowered:
-    """int8 codes for the constant operands of an element-wise operator."""
+    """Codes for the constant operands of an element-wise operator."""
     added: dict[str, tuple[Array, TensorType]] = {}
     names = {}
     for index, x in enumerate(op.inputs):
         if x not in constants:
             continue
-        quant = operand_quant(x, types, constants)
+        quant = operand_quant(op, x, types, constants)
         names[x] = f"{op.y}.operand{index}"
-        kind = replace(types[x], dtype=DType.INT8, quant=quant)
-        added[names[x]] = (quantize(constants[x], quant), kind)
+        kind = replace(types[x], dtype=op.reads, quant=quant)
+        added[names[x]] = (quantize_as(constants[x], kind), kind)
     return Lowered(op.renamed(names), added)

@@ -65,10 +65,17 @@ def progression(values: Sequence[int]) -> list[Loop] | None:
     return None
 
 
-def strided_copy(loops: Sequence[Loop], offset: int = 0) -> StridedCopy:
-    """The loops, outermost first, with neighbours merged and the innermost one as a block."""
+def strided_copy(loops: Sequence[Loop], offset: int = 0, each: int = 1) -> StridedCopy:
+    """The loops, outermost first, with neighbours merged and the innermost one as a block.
+
+    Args:
+        loops: In codes.
+        offset: In codes.
+        each: Bytes of a code; the result counts bytes.
+    """
     merged: list[Loop] = []
-    for count, step in loops:
+    offset *= each
+    for count, step in (*((n, each * s) for n, s in loops), (each, 1)):
         if count == 1:
             continue
         if merged and merged[-1][1] == count * step:
@@ -80,13 +87,21 @@ def strided_copy(loops: Sequence[Loop], offset: int = 0) -> StridedCopy:
     return StridedCopy(offset, tuple(n for n, _ in merged), tuple(s for _, s in merged), block)
 
 
-def indexed_copy(indices: Sequence[Sequence[int]], shape: Sequence[int]) -> IndexedCopy:
+def indexed_copy(
+    indices: Sequence[Sequence[int]], shape: Sequence[int], each: int = 1
+) -> IndexedCopy:
     """Cell [i, j, ..] of the output reads cell [indices[0][i], indices[1][j], ..] of `shape`.
 
     Trailing axes that are taken whole make the block; the other whole axes are merged with the
     axis before them when that is whole too.
+
+    Args:
+        indices: By axis.
+        shape: Of the input.
+        each: Bytes of a cell; the result counts bytes.
     """
     tables: list[tuple[tuple[int, ...], bool]] = []
+    indices, shape = (*indices, range(each)), (*shape, each)
     for values, size, stride in zip(indices, shape, strides(shape), strict=True):
         whole = tuple(values) == tuple(range(size))
         if whole and tables and tables[-1][1]:

@@ -26,14 +26,15 @@ def product_type(x: Array, w: Array, axis: int) -> type[np.floating[Any]]:
     """The floating-point type in which sums of products are exact, for floats the wide one.
 
     Args:
-        x: Centred codes, -255..255, or floats.
+        x: Centred codes, -255..255 of 16 bits or -32768..32767 of 32 bits, or floats.
         w: Weight codes or floats.
         axis: Output channel axis of the weights.
     """
     if x.dtype.kind == "f" or w.dtype.kind == "f":
         return np.float64
     others = tuple(i for i in range(w.ndim) if i != axis)
-    reach = 255 * int(np.abs(w.astype(np.int64)).sum(axis=others).max(initial=0))
+    most = 255 if x.dtype.itemsize <= 2 else 2**15
+    reach = most * int(np.abs(w.astype(np.int64)).sum(axis=others).max(initial=0))
     return np.float32 if reach < _EXACT else np.float64
 
 

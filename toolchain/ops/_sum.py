@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from toolchain.ir import Array, Constants, Lowered, Op, Types
+from toolchain.ir import Array, Constants, DType, Lowered, Op, Types
 from toolchain.ir.fixedpoint import (
-    activation_codes,
+    clamp_codes,
     clip,
     quantize_multiplier,
     requantize,
@@ -18,6 +18,8 @@ from toolchain.ops._binary import lower_operands, operand_quant
 from toolchain.ops._broadcast import broadcast_shape, loops
 
 LEFT_SHIFT = 20
+LEFT_SHIFT_16 = 15
+"""Extra bits of int16 terms."""
 
 Factor = tuple[int, int]
 """(multiplier, shift)"""
@@ -36,13 +38,18 @@ def common_scale(scales: Sequence[float]) -> float:
     return float(max(scales) * 2 ** (len(scales) - 1).bit_length())
 
 
+def left_shift(op: Op) -> int:
+    """Extra bits of the terms."""
+    return LEFT_SHIFT if op.reads is DType.INT8 else LEFT_SHIFT_16
+
+
 def sum_parameters(op: Op, types: Types, gain: float = 1.0) -> SumParameters:
     """Factors as in TensorFlow Lite: two terms relative to twice the larger scale."""
     scales = [types[x].q.scale for x in op.inputs]
     unit = common_scale(scales)
     return SumParameters(
         tuple(quantize_multiplier(scale / unit) for scale in scales),
-        quantize_multiplier(gain * unit / (2**LEFT_SHIFT * types[op.y].q.scale)),
+        quantize_multiplier(gain * unit / (2 ** left_shift(op) * types[op.y].q.scale)),
     )
 
 
@@ -59,7 +66,7 @@ def simulate_sum(
     Args:
         op: Add, Sub or Sum.
         types: Types with quantisation.
-        codes: int8 operands.
+        codes: Operands.
         signs: +1 or -1 for each.
         clamp: Bounds of the output codes.
         gain: Factor of the sum.
@@ -68,9 +75,9 @@ def simulate_sum(
     total = np.zeros((), np.int64)
     for name, code, factor, sign in zip(op.inputs, codes, p.terms, signs, strict=True):
         centred = code.astype(np.int64) - types[name].q.zero_point
-        total = total + sign * requantize(centred << LEFT_SHIFT, *factor, op.rounding)
+        total = total + sign * requantize(centred << left_shift(op), *factor, op.rounding)
     scaled = requantize(total, *p.result, op.rounding)
-    return saturate(scaled + types[op.y].q.zero_point, *clamp)
+    return saturate(scaled + types[op.y].q.zero_point, *clamp, op.writes)
 
 
 def sum_arguments(op: Op, types: Types, low: float | None, high: float | None) -> Mapping[str, Any]:
@@ -80,16 +87,18 @@ def sum_arguments(op: Op, types: Types, low: float | None, high: float | None) -
         "first": p.terms[0],
         "second": p.terms[1],
         "result": p.result,
-        "left_shift": LEFT_SHIFT,
-        "clamp": activation_codes(types[op.y].q, low, high),
+        "left_shift": left_shift(op),
+        "clamp": clamp_codes(types[op.y], low, high),
         "loops": loops(op, types),
     }
 
 
 def sum_output_floor(op: Op, types: Types, constants: Constants, gain: float = 1.0) -> float:
     """Smallest output scale for which the result's left shift stays in int32."""
-    scales = [operand_quant(x, types, constants).scale for x in op.inputs]
-    return gain * common_scale(scales) / 2.0**21
+    scales = [operand_quant(op, x, types, constants).scale for x in op.inputs]
+    # terms of 28 bits and one to the left, or of 30 bits
+    least = 2.0 ** -(LEFT_SHIFT + 1) if op.reads is DType.INT8 else 2.0 ** (1 - LEFT_SHIFT_16)
+    return gain * common_scale(scales) * least
 
 
 class SumOp(Op):
@@ -118,7 +127,7 @@ class SumOp(Op):
 
     def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
         """Both terms at one scale, combined, requantised, clamped."""
-        clamp = activation_codes(types[self.y].q, self.low, self.high)
+        clamp = clamp_codes(types[self.y], self.low, self.high)
         return (simulate_sum(self, types, codes, (1, self.sign), clamp),)
 
     def output_floor(self, types: Types, constants: Constants) -> float:

@@ -1,6 +1,6 @@
 """Per-channel int8 weights and int32 biases that cannot overflow (R1, R2, R3, R33)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,49 @@ _CODE_ERROR = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
+class Accumulators:
+    """What sums of products are kept in.
+
+    Args:
+        name: For people.
+        input_reach: Largest magnitude of a centred input code.
+        limit: Largest magnitude of a sum.
+        bias: Element type of the biases.
+    """
+
+    name: str
+    input_reach: int
+    limit: int
+    bias: type[np.int32] | type[np.int64]
+
+
+NARROW = Accumulators("int32", 255, ACCUMULATOR_MAX, np.int32)
+"""Of int8 inputs."""
+WIDE = Accumulators("48 bits", 2**15, 2**47 - 1, np.int64)
+"""Of int16 inputs: a sum times a 16-bit multiplier fits 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
 class IntegerWeights:
-    """Weights [O, ...] as int8, one scale per O, biases [O] as int32, and warnings."""
+    """Weights [O, ...] as int8, one scale per O, biases [O] as int32 or int64, and warnings."""
 
     codes: NDArray[np.int8]
     scales: tuple[float, ...]
-    bias: NDArray[np.int32]
+    bias: Array
     warnings: tuple[str, ...]
 
 
 def quantize_weights(
-    weights: Array, bias: Array, input_scale: float, output_scale: float, node: str
+    weights: Array,
+    bias: Array,
+    input_scale: float,
+    output_scale: float,
+    node: str,
+    accumulators: Accumulators = NARROW,
 ) -> IntegerWeights:
-    """Symmetric int8 weights in [-127, 127] per output channel, int32 bias at s_in * s_w.
+    """Symmetric int8 weights in [-127, 127] per output channel, bias at s_in * s_w.
 
-    A channel's scale is raised until its bias and its largest possible accumulator fit int32.
+    A channel's scale is raised until its bias and its largest possible accumulator fit.
 
     Args:
         weights: Float weights, output channel first.
@@ -40,34 +68,44 @@ def quantize_weights(
         input_scale: Scale of the layer's input.
         output_scale: Scale of the layer's output.
         node: ONNX node name, for warnings.
+        accumulators: What they have to fit.
     """
+    most, limit = accumulators.input_reach, accumulators.limit
     flat = weights.reshape(weights.shape[0], -1).astype(np.float64)
     bias = bias.astype(np.float64)
     natural = np.abs(flat).max(axis=1) / 127.0
     dead = natural * input_scale / output_scale < _SMALLEST
-    # |sum of codes| <= 255 * (sum|w| / scale + one half each) + |bias| / (input_scale * scale) + 1
-    reach = np.where(dead, 0.0, 255.0 * np.abs(flat).sum(axis=1)) + np.abs(bias) / input_scale
-    needed = reach / (ACCUMULATOR_MAX - 1 - 127.5 * flat.shape[1])
+    # |sum of codes| <= most * (sum|w| / scale + one half each) + |bias| / (input_scale * scale) + 1
+    reach = np.where(dead, 0.0, most * np.abs(flat).sum(axis=1)) + np.abs(bias) / input_scale
+    needed = reach / (limit - 1 - most / 2 * flat.shape[1])
     scales = np.where(dead, output_scale / (input_scale * _DEAD_STEPS), natural)
     raised = scales < needed
     scales = np.where(raised, needed * (1 + 2.0**-20), scales).astype(np.float32)
     codes = np.where(dead[:, None], 0.0, flat) / scales[:, None].astype(np.float64)
     warnings = [
-        f"{node}: channel {c}: its sums with bias {bias[c]:.4g} would leave int32; its weight "
-        f"scale was raised {float(scales[c]) / natural[c]:.3g} times, which costs precision"
+        f"{node}: channel {c}: its sums with bias {bias[c]:.4g} would leave {accumulators.name}; "
+        f"its weight scale was raised {float(scales[c]) / natural[c]:.3g} times, "
+        "which costs precision"
         for c in np.flatnonzero(raised & ~dead)
     ]
     unit = input_scale * scales.astype(np.float64)
     return IntegerWeights(
         np.clip(np.rint(codes), -127, 127).astype(np.int8).reshape(weights.shape),
         tuple(float(s) for s in scales),
-        np.rint(bias / unit).astype(np.int32),
+        np.rint(bias / unit).astype(accumulators.bias),
         tuple(warnings),
     )
 
 
 def lower_layer(
-    op: Op, types: Types, weights: Array, bias: Array, axis: int, *, keep_single: bool = False
+    op: Op,
+    types: Types,
+    weights: Array,
+    bias: Array,
+    axis: int,
+    *,
+    keep_single: bool = False,
+    accumulators: Accumulators = NARROW,
 ) -> Lowered:
     """Lower an operator whose inputs are (x, weights, bias); the result has a scale per channel.
 
@@ -79,15 +117,19 @@ def lower_layer(
         axis: Output channel axis of the weights.
         keep_single: The operator has a kernel for weights with one scale, so that one the model
             came with stays a single one.
+        accumulators: What the sums have to fit; wide ones that fit 32 bits become narrow.
     """
     s_in, s_out = types[op.x].q.scale, types[op.y].q.scale
     rows = np.moveaxis(weights, axis, 0)
     pinned = types[op.inputs[1]].quant
     integer = None
     if pinned is not None:
-        integer = _given_weights(rows, pinned, bias, types[op.inputs[2]].quant, s_in)
+        given = types[op.inputs[2]].quant
+        integer = _given_weights(rows, pinned, bias, given, s_in, accumulators)
     if integer is None:
-        integer = quantize_weights(rows, bias, s_in, s_out, op.name)
+        integer = quantize_weights(rows, bias, s_in, s_out, op.name, accumulators)
+    if accumulators is WIDE and _fits_narrow(integer):
+        integer = replace(integer, bias=integer.bias.astype(np.int32))
     codes = np.ascontiguousarray(np.moveaxis(integer.codes, 0, axis))
     scales = integer.scales
     if len(scales) == 1 and not keep_single:
@@ -98,19 +140,30 @@ def lower_layer(
         lowered,
         {
             w: (codes, TensorType(codes.shape, DType.INT8, Quant(scales, 0, axis))),
-            b: (integer.bias, TensorType(integer.bias.shape, DType.INT32)),
+            b: (integer.bias, TensorType(integer.bias.shape, DType(integer.bias.dtype.name))),
         },
         integer.warnings,
     )
 
 
+def _fits_narrow(integer: IntegerWeights) -> bool:
+    """Whether no input of 16 bits takes a sum out of int32."""
+    rows = np.abs(integer.codes.astype(np.int64)).reshape(len(integer.codes), -1).sum(axis=1)
+    return bool((WIDE.input_reach * rows + np.abs(integer.bias) <= ACCUMULATOR_MAX).all())
+
+
 def _given_weights(
-    rows: Array, quant: Quant, bias: Array, bias_quant: Quant | None, input_scale: float
+    rows: Array,
+    quant: Quant,
+    bias: Array,
+    bias_quant: Quant | None,
+    input_scale: float,
+    accumulators: Accumulators,
 ) -> IntegerWeights | None:
     """Weights and bias with the codes the model came with (R13); None when they cannot be kept.
 
     The bias codes are taken as they are when the model gives it as int32 at scale s_in * s_w, else
-    a float bias is rounded at that scale. Given up are scales with which a bias leaves int32, and
+    a float bias is rounded at that scale. Given up are scales with which a bias does not fit, and
     scales that run over another axis than the output channels.
     """
     if len(quant.scales) not in (1, len(rows)):
@@ -125,14 +178,14 @@ def _given_weights(
     bias_codes = np.rint(bias.astype(np.float64) / unit)
     exact = rows.astype(np.float64) / column
     codes = np.rint(exact)
-    if np.abs(bias_codes).max(initial=0) > ACCUMULATOR_MAX:
+    if np.abs(bias_codes).max(initial=0) > accumulators.limit:
         return None
     if np.abs(exact - codes).max(initial=0) > _CODE_ERROR or np.abs(codes).max(initial=0) > 128:
         return None
     return IntegerWeights(
         codes.astype(np.int8),
         tuple(float(s) for s in (quant.scales if quant.axis is None else scales)),
-        bias_codes.astype(np.int32),
+        bias_codes.astype(accumulators.bias),
         (),
     )
 

@@ -12,6 +12,7 @@ from toolchain.ir import (
     Array,
     Builder,
     Constants,
+    DType,
     Example,
     Kernel,
     Node,
@@ -27,7 +28,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import (
-    activation_codes,
+    clamp_codes,
     clip,
     dequantize,
     quantize_multipliers,
@@ -63,7 +64,8 @@ def own_scale(site: Site) -> bool:
 
 def _same_scale(op: "AveragePool", types: Types) -> bool:
     padded = op.window.pads != (0, 0, 0, 0)
-    return types[op.x].q == types[op.y].q and not (padded and op.count_padding)
+    same = types[op.x].q == types[op.y].q and op.writes is DType.INT8
+    return same and not (padded and op.count_padding)
 
 
 def _scratch(site: Site) -> int:
@@ -113,7 +115,7 @@ class AveragePool(Op):
 
     def derived_range(self, types: Types) -> tuple[float, float]:
         """A mean stays inside the range of what it averages."""
-        low, high = dequantize([-128, 127], types[self.x].q)
+        low, high = dequantize(types[self.x].dtype.limits, types[self.x].q)
         return float(low), float(high)
 
     def _counts(self, size: tuple[int, int]) -> Array:
@@ -137,7 +139,7 @@ class AveragePool(Op):
         """Output codes from the sums of the input codes inside the image, int64."""
         quant, (_, height, width, _) = types[self.y].q, types[self.x].shape
         counts = self._counts((height, width))
-        low, high = activation_codes(quant, self.low, self.high)
+        low, high = clamp_codes(types[self.y], self.low, self.high)
         if _same_scale(self, types):
             half = counts // 2
             mean = np.where(sums > 0, (sums + half) // counts, -((half - sums) // counts))
@@ -146,7 +148,7 @@ class AveragePool(Op):
         multipliers, shifts = self._requantisation(types)
         index = counts - 1 if len(multipliers) > 1 else np.zeros_like(counts)
         scaled = requantize(centred, multipliers[index], shifts[index], self.rounding)
-        return saturate(scaled + quant.zero_point, low, high)
+        return saturate(scaled + quant.zero_point, low, high, self.writes)
 
     def single_requantisation(self, types: Types) -> tuple[int, int] | None:
         """Multiplier and shift of a pool whose windows all have as many taps; None: codes' mean."""
@@ -172,7 +174,7 @@ class AveragePool(Op):
         return {
             "window": self.window,
             "count_padding": self.count_padding,
-            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
 
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002

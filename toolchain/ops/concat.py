@@ -12,7 +12,6 @@ from toolchain.ir import (
     Array,
     Builder,
     Constants,
-    DType,
     Example,
     Kernel,
     Lowered,
@@ -24,7 +23,7 @@ from toolchain.ir import (
     imports,
     register,
 )
-from toolchain.ir.fixedpoint import dequantize, quantize
+from toolchain.ir.fixedpoint import dequantize, quantize_as
 from toolchain.ops._axes import axis_of
 from toolchain.ops._examples import size
 
@@ -60,15 +59,11 @@ class Concat(Op):
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
         """Constant operands as codes at the output's scale."""
-        quant = types[self.y].q
         names = {x: f"{self.y}.{x}" for x in self.inputs if x in constants}
-        added = {
-            name: (
-                quantize(constants[x], quant),
-                replace(types[x], dtype=DType.INT8, quant=quant),
-            )
-            for x, name in names.items()
-        }
+        added = {}
+        for x, name in names.items():
+            kind = types[self.y].with_shape(types[x].shape)
+            added[name] = quantize_as(constants[x], kind), kind
         return Lowered(self.renamed(names), added)
 
     def permuted(self, perm: tuple[int, ...]) -> "Concat":
@@ -77,7 +72,7 @@ class Concat(Op):
 
     def derived_range(self, types: Types) -> tuple[float, float]:
         """What covers the ranges of all inputs."""
-        ends = [dequantize([-128, 127], types[x].q) for x in self.inputs]
+        ends = [dequantize(types[x].dtype.limits, types[x].q) for x in self.inputs]
         return float(min(e[0] for e in ends)), float(max(e[1] for e in ends))
 
     def row(self, types: Types, constants: Constants, row: int, count: int = 1) -> RowCall | None:
@@ -86,13 +81,13 @@ class Concat(Op):
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Blocks per input: how many, their bytes, and where they start in an output block."""
-        shape = types[self.y].shape
-        blocks = [prod(types[x].shape[self.axis :]) for x in self.inputs]
+        shape, each = types[self.y].shape, types[self.y].dtype.nbytes
+        blocks = [prod(types[x].shape[self.axis :]) * each for x in self.inputs]
         return {
             "rows": prod(shape[: self.axis]),
             "blocks": blocks,
             "starts": [sum(blocks[:i]) for i in range(len(blocks))],
-            "stride": prod(shape[self.axis :]),
+            "stride": prod(shape[self.axis :]) * each,
         }
 
     def write(self, w: Writer) -> None:

@@ -23,7 +23,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import (
-    activation_codes,
+    clamp_codes,
 )
 from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
@@ -106,7 +106,7 @@ class Conv2D(LayerOp):
         """Geometry and clamp."""
         return {
             "window": self.window,
-            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
 
     def row(

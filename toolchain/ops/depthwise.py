@@ -28,7 +28,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import (
-    activation_codes,
+    clamp_codes,
 )
 from toolchain.ops import _arm_limits as limits
 from toolchain.ops import _scratch as arm
@@ -116,7 +116,7 @@ class DepthwiseConv2D(LayerOp):
         return {
             "window": self.window,
             "ch_mult": types[self.y].shape[3] // types[self.x].shape[3],
-            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
 
     def row(

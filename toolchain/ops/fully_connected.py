@@ -26,7 +26,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import (
-    activation_codes,
+    clamp_codes,
     quantize_multipliers,
 )
 from toolchain.ops import _scratch as arm
@@ -128,7 +128,7 @@ class FullyConnected(LayerOp):
             "rows": prod(types[self.x].shape[:-1]),
             "depth": i,
             "channels": o,
-            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
 
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:

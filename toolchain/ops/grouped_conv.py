@@ -20,7 +20,7 @@ from toolchain.ir import (
     Writer,
     register,
 )
-from toolchain.ir.fixedpoint import activation_codes
+from toolchain.ir.fixedpoint import clamp_codes
 from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
@@ -79,7 +79,7 @@ class GroupedConv2D(LayerOp):
         """Geometry and clamp."""
         return {
             "window": self.window,
-            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
 
     def row(

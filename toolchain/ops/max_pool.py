@@ -23,7 +23,7 @@ from toolchain.ir import (
     imports,
     register,
 )
-from toolchain.ir.fixedpoint import activation_codes, clip
+from toolchain.ir.fixedpoint import clamp_codes, clip
 from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, random_window, size
@@ -67,8 +67,9 @@ class MaxPool(Op):
 
     def simulate(self, types: Types, *codes: Array) -> tuple[Array, ...]:
         """Maximum of the codes, clamped."""
-        low, high = activation_codes(types[self.y].q, self.low, self.high)
-        return (np.clip(self._maximum(codes[0], -128), low, high).astype(np.int8),)
+        low, high = clamp_codes(types[self.y], self.low, self.high)
+        lowest, _ = types[self.x].dtype.limits
+        return (np.clip(self._maximum(codes[0], lowest), low, high).astype(codes[0].dtype),)
 
     def quant_rule(self, _types: Types) -> SameAs:
         """As the input."""
@@ -78,7 +79,7 @@ class MaxPool(Op):
         """Geometry and clamp."""
         return {
             "window": self.window,
-            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
 
     def write(self, w: Writer) -> None:

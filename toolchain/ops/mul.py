@@ -11,6 +11,7 @@ from toolchain.ir import (
     Array,
     Builder,
     Constants,
+    DType,
     Example,
     Kernel,
     Lowered,
@@ -23,7 +24,7 @@ from toolchain.ir import (
     register,
 )
 from toolchain.ir.fixedpoint import (
-    activation_codes,
+    clamp_codes,
     clip,
     quantize_multiplier,
     requantize,
@@ -84,11 +85,13 @@ class Mul(Op):
         )
         y = types[self.y].q
         scaled = requantize(a * b, *self._multiplier(types), self.rounding) + y.zero_point
-        return (saturate(scaled, *activation_codes(y, self.low, self.high)),)
+        return (saturate(scaled, *clamp_codes(types[self.y], self.low, self.high), self.writes),)
 
     def output_floor(self, types: Types, constants: Constants) -> float:
         """Smallest output scale whose arithmetic stays in int32."""
-        return prod(operand_quant(x, types, constants).scale for x in self.inputs) / 2.0**13
+        # products of 17 bits and 13 to the left, or of 30 bits
+        least = 2.0**-13 if self.reads is DType.INT8 else 2.0
+        return prod(operand_quant(self, x, types, constants).scale for x in self.inputs) * least
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
         """A constant operand as int8 codes."""
@@ -98,7 +101,7 @@ class Mul(Op):
         """Requantisation, clamp and loops."""
         return {
             "result": self._multiplier(types),
-            "clamp": activation_codes(types[self.y].q, self.low, self.high),
+            "clamp": clamp_codes(types[self.y], self.low, self.high),
             "loops": loops(self, types),
         }
 

@@ -26,7 +26,7 @@ from toolchain.ir import (
     imports,
     register,
 )
-from toolchain.ir.fixedpoint import quantize
+from toolchain.ir.fixedpoint import quantize_as
 from toolchain.ops._axes import axis_of
 from toolchain.ops._examples import size
 from toolchain.ops.take import emit_take
@@ -66,7 +66,7 @@ class Pad(Op):
         return (self._pad(codes[0], self._code(types)),)
 
     def _code(self, types: Types) -> int:
-        return int(quantize(self.value, types[self.y].q))
+        return int(quantize_as(self.value, types[self.y]))
 
     def quant_rule(self, _types: Types) -> SameAs:
         """As the input; a pad value outside its range saturates."""
@@ -85,8 +85,10 @@ class Pad(Op):
         return None if added else self._same_row(types, constants, row, count)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
-        """Four dimensions, pads and the code of the value."""
-        dims, before, after = _folded(types[self.x].shape, self.before, self.after)
+        """Four dimensions and pads in bytes, and the code of the value."""
+        kind = types[self.x]
+        shape = (*kind.shape, kind.dtype.nbytes)
+        dims, before, after = _folded(shape, (*self.before, 0), (*self.after, 0))
         lead = 4 - len(dims)
         return {
             "dims": [1] * lead + dims,

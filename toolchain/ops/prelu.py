@@ -76,7 +76,7 @@ class PRelu(Op):
 
     def output_floor(self, types: Types, constants: Constants) -> float:
         """Smallest output scale whose arithmetic stays in int32."""
-        x, slope = (operand_quant(n, types, constants).scale for n in self.inputs)
+        x, slope = (operand_quant(self, n, types, constants).scale for n in self.inputs)
         return max(x / 2.0**21, x * slope / 2.0**13)
 
     def lower(self, types: Types, constants: Constants) -> Lowered:

@@ -7,15 +7,21 @@ state its quantisation, and the tensor before and after is one and the same.
 import numpy as np
 
 from toolchain.ir import Array, Builder, Node, Quant, Unsupported, imports
+from toolchain.ir.fixedpoint import symmetric
 from toolchain.ops.unary import Unary
 
 _SHIFT = {"int8": 0, "uint8": 128, "int32": 0}
 """What to take from a code or zero point of each type to have a signed one."""
 
+_WIDE = {"int16": 0, "uint16": 2**15}
+"""The same of 16-bit activations."""
+
+_ACTIVATIONS = "activations"
+
 
 @imports("DequantizeLinear", "com.microsoft.DequantizeLinear")
 def import_dequantize(node: Node, b: Builder) -> None:
-    """States the scale of int8, uint8 or int32 codes: per tensor, or per channel for constants."""
+    """States the scale of 8-bit or int32 codes, or of 16-bit activations; constants per channel."""
     codes = b.value(node.input(0))
     if codes is None:
         _state(node, b)
@@ -31,7 +37,7 @@ def import_dequantize(node: Node, b: Builder) -> None:
 
 @imports("QuantizeLinear", "com.microsoft.QuantizeLinear")
 def import_quantize(node: Node, b: Builder) -> None:
-    """States the scale of int8 or uint8 codes: per tensor, or per channel for constants."""
+    """States the scale of 8-bit codes, or of 16-bit activations; of constants also per channel."""
     value = b.value(node.input(0))
     if value is None:
         _state(node, b)
@@ -68,7 +74,7 @@ def _parameters(
     zero = np.zeros(scale.shape, np.int64)
     if node.input(2):
         zero = b.required(node, 2, "the zero point").astype(np.int64)
-    if dtype not in _SHIFT:
+    if dtype not in _SHIFT and not (what == _ACTIVATIONS and dtype in _WIDE):
         raise Unsupported(
             f"{dtype} {what}; the kernels compute with 8-bit ones",
             f"quantise the model again with 8-bit {what}",
@@ -79,10 +85,17 @@ def _parameters(
 def _state(node: Node, b: Builder) -> None:
     """Pin the quantisation of an activation; the output is another name of it."""
     x, y, dtype = b.activation(node.input(0)), node.outputs[0], _code_type(node, b)
-    scale, zero, _ = _parameters(node, b, dtype, "activations")
+    scale, zero, _ = _parameters(node, b, dtype, _ACTIVATIONS)
     if scale.size > 1:
         raise Unsupported("an activation with one scale per channel", "use one scale per tensor")
-    quant = Quant((float(scale.reshape(())),), int(zero.reshape(())) - _SHIFT[dtype])
+    quant = Quant((float(scale.reshape(())),), int(zero.reshape(())) - {**_SHIFT, **_WIDE}[dtype])
+    if dtype in _WIDE:
+        if quant.zero_point:
+            raise Unsupported(
+                f"{dtype} activations with zero point {int(zero.reshape(()))}",
+                "quantise 16-bit activations symmetrically",
+            )
+        quant = symmetric(quant.scale)
     if b.types[x].quant in (None, quant):
         b.pin_activation(x, quant)
         b.aliases[y] = x

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from toolchain.ir import (
     Array,
     Builder,
+    DType,
     Example,
     Fixed,
     Kernel,
@@ -72,8 +73,10 @@ def _one_over_one_plus(value: Int) -> Int:
     return x << 1
 
 
-def integer_softmax(codes: Array, multiplier: int, shift: int, diff_min: int) -> Array:
-    """int8 softmax over the last axis, as arm_softmax_s8."""
+def integer_softmax(
+    codes: Array, multiplier: int, shift: int, diff_min: int, dtype: DType = DType.INT8
+) -> Array:
+    """Softmax over the last axis, as arm_softmax_s8; of int16 codes in steps of 2^-15 from 0."""
     x = codes.astype(np.int64)
     diff = x - x.max(axis=-1, keepdims=True)
     used = diff >= diff_min
@@ -83,9 +86,10 @@ def integer_softmax(codes: Array, multiplier: int, shift: int, diff_min: int) ->
     total = terms.sum(axis=-1, keepdims=True)
     headroom = 32 - np.vectorize(int.bit_length, otypes=[np.int64])(total.astype(object))
     scale = _one_over_one_plus((total << headroom) - (1 << 31))
-    bits = _ACCUMULATION_BITS - headroom + 23
-    result = rounding_right_shift(_high_multiply(scale, exponential), bits) - 128
-    return np.where(used, np.clip(result, -128, 127), -128).astype(np.int8)
+    low, high, one = (-128, 127, 8) if dtype is DType.INT8 else (0, 2**15 - 1, 15)
+    bits = _ACCUMULATION_BITS - headroom + 31 - one
+    result = rounding_right_shift(_high_multiply(scale, exponential), bits) + low
+    return np.where(used, np.clip(result, low, high), low).astype(dtype.value)
 
 
 def _arm_is_right(site: Site) -> bool:

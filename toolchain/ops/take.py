@@ -17,6 +17,7 @@ from toolchain.ir import (
     SameAs,
     Site,
     Target,
+    TensorType,
     Types,
     Unsupported,
     Writer,
@@ -24,6 +25,7 @@ from toolchain.ir import (
 )
 from toolchain.ops._copies import (
     MAX_RANK,
+    IndexedCopy,
     StridedCopy,
     indexed_copy,
     progression,
@@ -119,15 +121,19 @@ class Take(Op):
                 return None
             loops += [(n, step * s) for n, s in own]
             offset += step * values[0]
-        copy = strided_copy(loops, offset)
+        copy = strided_copy(loops, offset, types[self.x].dtype.nbytes)
         return copy if len(copy.dims) <= MAX_RANK else None
+
+    def _indexed(self, kind: TensorType) -> IndexedCopy:
+        """The tables of glue_indexed_copy_s8."""
+        return indexed_copy(self.cells(kind.shape), kind.shape, kind.dtype.nbytes)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Loops and block of the kernel."""
         copy = self.strided(types)
         if copy is not None:
             return {"copy": copy}
-        table = indexed_copy(self.cells(types[self.x].shape), types[self.x].shape)
+        table = self._indexed(types[self.x])
         if len(table.offsets) > MAX_RANK:
             raise ValueError(f"more than {MAX_RANK} axes to choose from")
         return {"dims": [len(t) for t in table.offsets], "block": table.block}
@@ -136,7 +142,7 @@ class Take(Op):
         """Offsets of the cells, axis by axis, when they are not regular."""
         if self.strided(types) is not None:
             return {}
-        table = indexed_copy(self.cells(types[self.x].shape), types[self.x].shape)
+        table = self._indexed(types[self.x])
         return {"offsets": np.concatenate([np.array(t, np.int32) for t in table.offsets])}
 
     def write(self, w: Writer) -> None:

@@ -23,10 +23,16 @@ from toolchain.ir import (
 from toolchain.ops._copies import MAX_RANK, StridedCopy, strided_copy, strides
 
 
-def transposition(shape: Sequence[int], perm: Sequence[int]) -> StridedCopy:
-    """The loops that write transpose(x, perm) in order, axes that stay together merged."""
+def transposition(shape: Sequence[int], perm: Sequence[int], each: int = 1) -> StridedCopy:
+    """The loops that write transpose(x, perm) in order, axes that stay together merged.
+
+    Args:
+        shape: Shape of x.
+        perm: The permutation.
+        each: Bytes of a code.
+    """
     steps = strides(shape)
-    return strided_copy([(shape[p], steps[p]) for p in perm])
+    return strided_copy([(shape[p], steps[p]) for p in perm], each=each)
 
 
 @register
@@ -59,7 +65,8 @@ class Transpose(Op):
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Loops and block of the kernel."""
-        return {"copy": transposition(types[self.x].shape, self.perm)}
+        kind = types[self.x]
+        return {"copy": transposition(kind.shape, self.perm, kind.dtype.nbytes)}
 
     def write(self, w: Writer) -> None:
         """Transpose, where somebody asks for that layout."""

@@ -1,7 +1,7 @@
 """From a model file to a project folder."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,8 +26,9 @@ from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.samples import Samples, load_samples
-from toolchain.ir import Array, Family, Graph, Rounding, Stage, Target, verify
+from toolchain.ir import Array, DType, Family, Graph, Rounding, Stage, Target, TensorType, verify
 from toolchain.options import ConvertOptions, Progress, silent
+from toolchain.pipeline.precision import AUTO, choose_wide
 from toolchain.pipeline.samples import checked_sample, require_single_samples
 from toolchain.plan import (
     Arranged,
@@ -43,14 +44,19 @@ from toolchain.project import (
     Project,
     Source,
     firmware_of,
+    layer_names,
+    layers_named,
     manifest_of,
     write_records,
     written_aside,
 )
 from toolchain.quant.choose import choose
+from toolchain.quant.layers import refine_layers
+from toolchain.quant.mixed import mix
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, free_tensors, quantize
-from toolchain.quant.refine import Refined, Wanted
+from toolchain.quant.refine import Refined, Wanted, split
+from toolchain.quant.sensitivity import Plain
 from toolchain.rows import flattened
 
 STORED_SAMPLES = 16
@@ -191,9 +197,26 @@ def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]
         return [input_codes(graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)]
     rng = np.random.default_rng(0)
     return [
-        {x: rng.integers(-128, 128, graph.types[x].shape, np.int8) for x in graph.inputs}
-        for _ in range(STORED_SAMPLES)
+        {x: _random_codes(graph.types[x], rng) for x in graph.inputs} for _ in range(STORED_SAMPLES)
     ]
+
+
+def _random_codes(kind: TensorType, rng: np.random.Generator) -> Array:
+    low, high = kind.dtype.limits
+    return rng.integers(low, high + 1, kind.shape, kind.dtype.value)
+
+
+def _require_pure(graph: Graph) -> None:
+    """Refuse what a model states as int16 codes."""
+    names = layer_names(graph.ops)
+    for name, kind in graph.types.items():
+        if kind.quant is not None and kind.quant.dtype is DType.INT16:
+            raise InputRefused(
+                "convert",
+                names.get(name, name),
+                "the model states int16 codes here",
+                "convert it without --pure-int8",
+            )
 
 
 def quantise(
@@ -220,11 +243,28 @@ def quantise(
     Raises:
         InputRefused: The data are none to calibrate with, or are missing.
     """
+    named = tuple(pattern for pattern in options.int16 if pattern != AUTO)
+    wide = layers_named(graph, named, "convert")
+    if options.pure_int8:
+        _require_pure(graph)
     chosen = Refined(graph, {}, {})
     if samples is not None and free_tensors(graph):
         wanted = Wanted(options.method, options.percentile, options.refine_weights, rounding)
         chosen = choose(graph, model, samples, wanted, progress)
-    return chosen, quantize(chosen.graph, chosen.ranges, rounding)
+    if AUTO in options.int16:
+        plain = Plain(chosen.unrefined, chosen.ranges, chosen.seen, rounding)
+        found, note = choose_wide(plain, samples, options.gates, progress)
+        chosen = replace(chosen, remarks=(*chosen.remarks, note))
+        wide |= found
+    source = chosen.unrefined if wide else chosen.graph
+    mixed = mix(source, wide, chosen.ranges, chosen.seen)
+    quantized = quantize(mixed.graph, mixed.ranges, rounding)
+    if wide and samples is not None and chosen.recipe is not None:
+        # what other layers make of their int8 codes has changed
+        fit, _ = split(source, samples, len(samples))
+        again = refine_layers(mixed.graph, quantized.graph, fit, chosen.recipe)
+        quantized = quantize(again, mixed.ranges, rounding)
+    return chosen, replace(quantized, warnings=(*quantized.warnings, *mixed.notes))
 
 
 def _integers(

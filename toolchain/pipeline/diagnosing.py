@@ -1,7 +1,6 @@
 """Where the error of a quantised model arises, and what a board computed instead."""
 
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from toolchain import passes
@@ -10,16 +9,14 @@ from toolchain.check.board import BoardFindings, BoardOutputs, compare_board
 from toolchain.check.diagnosis import diagnose as measure
 from toolchain.check.evaluate import input_codes
 from toolchain.check.whatif import measure_without
-from toolchain.errors import InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.rounding import rounding_for
 from toolchain.frontend.samples import load_samples
-from toolchain.ir import Graph
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.conversion import quantise
 from toolchain.pipeline.samples import load_data, require_single_samples
-from toolchain.project import Project, layer_names
+from toolchain.project import Project, matching
 from toolchain.quant.prune import prune
 from toolchain.results import Diagnosed, Without
 
@@ -59,7 +56,7 @@ def diagnose(
     samples = load_samples(data, specs, max_samples, "diagnose", pixel_scale=scale)
     rounding = rounding_for(model, options.rounding).rounding
     chosen, quantized = quantise(graph, model, calibration, rounding, options, progress)
-    exact = _named(quantized.graph, exclude)
+    exact = matching(quantized.graph, exclude, "diagnose")
     removed = dict(prune(quantized.graph).dropped)
     found = measure(model, quantized.graph, samples, _told(progress, "diagnose"), removed)
     without = None
@@ -105,21 +102,3 @@ def diagnose_project(
 
 def _told(progress: Progress, stage: str) -> Callable[[int, int], None]:
     return lambda done, total: progress(stage, done, total)
-
-
-def _named(graph: Graph, patterns: Sequence[str]) -> tuple[str, ...]:
-    """Layers that the patterns name, in order of execution."""
-    names = list(dict.fromkeys(layer_names(graph.ops).values()))
-    for pattern in patterns:
-        if not any(_matches(name, pattern) for name in names):
-            raise InputRefused(
-                "diagnose",
-                pattern,
-                "names no layer",
-                f"* and ? may be used; the layers are {', '.join(names)}",
-            )
-    return tuple(n for n in names if any(_matches(n, pattern) for pattern in patterns))
-
-
-def _matches(name: str, pattern: str) -> bool:
-    return name == pattern or fnmatchcase(name, pattern)

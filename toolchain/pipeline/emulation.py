@@ -169,6 +169,7 @@ def _split_outputs(graph: Graph, outputs: Sequence[bytes]) -> dict[str, Array]:
     codes, start = {}, 0
     for y in graph.outputs:
         kind = graph.types[y]
-        codes[y] = rows[:, start : start + kind.nbytes].reshape(-1, *kind.shape[1:])
+        part = np.ascontiguousarray(rows[:, start : start + kind.nbytes])
+        codes[y] = part.view(kind.dtype.value).reshape(-1, *kind.shape[1:])
         start += kind.nbytes
     return codes

@@ -9,7 +9,7 @@ from toolchain.project.folder import (
     written_aside,
 )
 from toolchain.project.manifest import BufferFacts, LayerFacts, Manifest
-from toolchain.project.names import layer_names
+from toolchain.project.names import layer_names, layers_named, matching
 from toolchain.project.record import Source, firmware_of, manifest_of, write_records
 
 __all__ = [
@@ -22,7 +22,9 @@ __all__ = [
     "Source",
     "firmware_of",
     "layer_names",
+    "layers_named",
     "manifest_of",
+    "matching",
     "require_free",
     "taken_back_if_interrupted",
     "write_file",

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
-from toolchain.ir import Op
+from toolchain.errors import InputRefused
+from toolchain.ir import Graph, Op
 
 
 def layer_names(ops: Sequence[Op]) -> dict[str, str]:
@@ -30,3 +32,36 @@ def _free(op: Op, taken: set[str]) -> str:
         count += 1
         name = f"{op.name} ({kind} {count})"
     return name
+
+
+def matching(graph: Graph, patterns: Sequence[str], stage: str) -> tuple[str, ...]:
+    """Layers that the patterns name, in order of execution.
+
+    Args:
+        graph: The graph.
+        patterns: Names, in which * and ? may be used.
+        stage: Who asks, for messages.
+
+    Raises:
+        InputRefused: A pattern names no layer.
+    """
+    names = list(dict.fromkeys(layer_names(graph.ops).values()))
+    for pattern in patterns:
+        if not any(_matches(name, pattern) for name in names):
+            raise InputRefused(
+                stage,
+                pattern,
+                "names no layer",
+                f"* and ? may be used; the layers are {', '.join(names)}",
+            )
+    return tuple(n for n in names if any(_matches(n, pattern) for pattern in patterns))
+
+
+def layers_named(graph: Graph, patterns: Sequence[str], stage: str) -> frozenset[str]:
+    """Tensors that the layers write which the patterns name; as `matching`."""
+    chosen = set(matching(graph, patterns, stage)) if patterns else set()
+    return frozenset(y for y, name in layer_names(graph.ops).items() if name in chosen)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)

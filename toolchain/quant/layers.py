@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.ir import Array, Graph, Op, Quant, TensorType
+from toolchain.ir import Array, DType, Graph, Op, Quant, TensorType
 from toolchain.ir.batch import evaluate_op, last_uses, simulate_op
-from toolchain.ir.fixedpoint import clip, quantize
+from toolchain.ir.fixedpoint import clip, quantize_as
 from toolchain.ops._layer import LayerOp
-from toolchain.ops._weights import ACCUMULATOR_MAX
+from toolchain.ops._weights import ACCUMULATOR_MAX, NARROW, WIDE
 from toolchain.quant.moments import Layer, Moments, as_groups, from_groups, positions
 from toolchain.quant.rounding import best_weights, round_weights
 from toolchain.quant.trial import Samples
@@ -55,7 +55,7 @@ def refine_layers(graph: Graph, integer: Graph, samples: Samples, recipe: Recipe
     """
     floats: dict[str, Array] = {**graph.constants, **samples}
     codes: dict[str, Array] = dict(integer.constants)
-    codes.update((x, quantize(samples[x], integer.types[x].q)) for x in graph.inputs)
+    codes.update((x, quantize_as(samples[x], integer.types[x])) for x in graph.inputs)
     twins = {op.y: (op, dying) for op, dying in last_uses(graph)}
     refined: dict[str, _Constants] = {}
     for op, dying in last_uses(integer):
@@ -108,7 +108,9 @@ def _refine(
     twin, op = ops
     x, w_name, b_name = op.inputs
     kind = integer.types[x]
-    centred = codes[x].reshape(-1, *kind.shape[1:]).astype(np.int16) - kind.q.zero_point
+    wide = op.reads is DType.INT16
+    exact = np.int32 if wide else np.int16
+    centred = codes[x].reshape(-1, *kind.shape[1:]).astype(exact) - kind.q.zero_point
     old = integer.constants[w_name]
     bias_old = integer.constants[b_name].astype(np.int64)
     scales_old = np.broadcast_to(np.array(integer.types[w_name].q.scales), bias_old.shape)
@@ -136,9 +138,11 @@ def _refine(
     unit = scales * kind.q.scale
     bias = np.rint(results.mean(axis=0) / unit - total / len(results)).astype(np.int64)
     rows = np.abs(np.moveaxis(new, op.channel_axis, 0).reshape(len(bias), -1)).sum(axis=1)
-    reach = 255.0 * rows + np.abs(bias)
+    most = WIDE.input_reach if wide else NARROW.input_reach
+    most_sum = WIDE.limit if integer.constants[b_name].dtype == np.int64 else ACCUMULATOR_MAX
+    reach = float(most) * rows + np.abs(bias)
     limit = 2.0**29 * integer.types[op.y].q.scale / unit
-    safe = (reach <= ACCUMULATOR_MAX) & (reach <= limit)
+    safe = (reach <= most_sum) & (reach <= limit)
     dead = ~np.moveaxis(old, op.channel_axis, 0).reshape(len(bias), -1).any(axis=1)
     kept = safe & ~dead
     column = np.expand_dims(kept, [i for i in range(old.ndim) if i != op.channel_axis])
@@ -183,7 +187,7 @@ def _with(integer: Graph, op: Op, new: _Constants) -> Graph:
     if len(integer.types[w].q.scales) == 1 and len(set(quant.scales)) == 1:
         quant = integer.types[w].q
     types = {**integer.types, w: replace(integer.types[w], quant=quant)}
-    constants = {**integer.constants, w: new.codes, b: new.bias.astype(np.int32)}
+    constants = {**integer.constants, w: new.codes, b: new.bias.astype(integer.constants[b].dtype)}
     return replace(integer, types=types, constants=constants)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.ir import Array, Graph, Op, TensorType
+from toolchain.ir import Array, DType, Graph, Op, TensorType
 from toolchain.ir.fixedpoint import (
     activation_codes,
     quantize_multipliers,
@@ -46,7 +46,8 @@ def prune(graph: Graph) -> Pruned:
     2. A channel that no reader weighs is dropped, and with it all that only feeds it. A depthwise
        channel goes together with its input channel.
     Tensors that other operators read, and outputs, keep their channels. What was dropped may leave
-    further channels without weights: all is repeated until nothing changes.
+    further channels without weights: all is repeated until nothing changes. Layers on int16 codes
+    stay as they are.
     """
     lost: Counter[str] = Counter()
     while True:
@@ -73,11 +74,11 @@ class _Pruner:
         constant: dict[str, tuple[Mask, Array]] = {}
         for op in self.graph.ops:
             known = constant.get(op.x)
-            if isinstance(op, Layer):
+            if isinstance(op, Layer) and _narrow(op):
                 if known is not None:
                     self._absorb(op, *known)
                 constant[op.y] = self._constant_outputs(op)
-            elif known is not None and isinstance(op, _POOLS | Reshape):
+            elif known is not None and isinstance(op, _POOLS | Reshape) and _narrow(op):
                 through = self._through(op, *known)
                 if through is not None:
                     constant[op.y] = through
@@ -145,7 +146,7 @@ class _Pruner:
     def _shrinks(self, op: Op) -> bool:
         """Whether an operator works on fewer channels as well."""
         flattens = isinstance(op, Reshape) and self._flattened(op) is not None
-        return flattens or isinstance(op, Layer | _POOLS)
+        return flattens or (isinstance(op, Layer | _POOLS) and _narrow(op))
 
     def _needed(self, name: str, kept: dict[str, Mask]) -> Mask:
         readers = self.readers.get(name, [])
@@ -157,6 +158,8 @@ class _Pruner:
     def _read_by(self, op: Op, name: str, kept: dict[str, Mask]) -> Mask:
         """Which channels of `name` an operator needs."""
         channels = self.graph.types[name].shape[-1]
+        if not _narrow(op):
+            return self._all(name)
         if isinstance(op, DepthwiseConv2D):
             return np.asarray(kept[op.y].reshape(channels, -1).any(axis=1))
         if isinstance(op, Conv2D | FullyConnected):
@@ -174,11 +177,11 @@ class _Pruner:
         ops: list[Op] = []
         dropped = []
         for op in self.graph.ops:
-            if isinstance(op, Layer):
+            if isinstance(op, Layer) and _narrow(op):
                 self._shrink_layer(op, kept, types, values)
                 if not kept[op.y].all():
                     dropped.append((op.name, int((~kept[op.y]).sum())))
-            elif isinstance(op, _POOLS):
+            elif isinstance(op, _POOLS) and _narrow(op):
                 kept[op.y] = kept[op.x]
             elif isinstance(op, Reshape) and self._flattened(op) is not None:
                 kept[op.y] = np.tile(kept[op.x], self._flattened(op) or 1)
@@ -216,6 +219,11 @@ class _Pruner:
             quant = replace(quant, scales=tuple(float(s) for s in chosen))
         types[w_name] = replace(types[w_name], shape=w.shape, quant=quant)
         types[b_name] = types[b_name].with_shape(values[b_name].shape)
+
+
+def _narrow(op: Op) -> bool:
+    """It works on int8 codes; what others do not read is not looked for."""
+    return op.reads is DType.INT8
 
 
 def _first(mask: Mask) -> Mask:

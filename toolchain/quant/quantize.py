@@ -1,4 +1,4 @@
-"""Ranges to an int8 graph: every activation gets its scale, every constant becomes integers."""
+"""Ranges to an integer graph: every activation gets its scale, every constant becomes integers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,8 +20,9 @@ from toolchain.ir import (
     TensorType,
     verify,
 )
-from toolchain.ir.fixedpoint import quant_from_range
+from toolchain.ir.fixedpoint import quant_from_range, symmetric, symmetric_from_range
 from toolchain.ops.unary import Unary
+from toolchain.ops.wide import Requantize
 from toolchain.quant.ranges import Range
 
 CONCAT_RATIO = 16.0
@@ -30,7 +31,7 @@ CONCAT_RATIO = 16.0
 
 @dataclass(frozen=True, slots=True)
 class Quantized:
-    """The int8 graph and sentences for the user."""
+    """The integer graph and sentences for the user."""
 
     graph: Graph
     warnings: tuple[str, ...]
@@ -48,7 +49,7 @@ def free_tensors(graph: Graph) -> tuple[str, ...]:
 def quantize(
     graph: Graph, ranges: Mapping[str, Range], rounding: Rounding = Rounding.DOUBLE
 ) -> Quantized:
-    """Turn a float graph into the same graph on int8 codes.
+    """Turn a float graph into the same graph on codes: int8, int16 where operators want these.
 
     1. Concat: an input nobody else reads takes the output's scale at its source; any other input
        is requantised by a table (R5).
@@ -111,10 +112,10 @@ def _assign(
     raised: dict[str, float] = {}
     leaders = set(tied.values())
 
-    def give(name: str, quant: Quant) -> None:
-        types[name] = replace(types[name], dtype=DType.INT8, quant=quant)
+    def give(name: str, quant: Quant, dtype: DType) -> None:
+        types[name] = replace(types[name], dtype=dtype, quant=quant)
 
-    def chosen(name: str, op: Op | None = None) -> Quant:
+    def chosen(name: str, dtype: DType, op: Op | None = None) -> Quant:
         """What the model states, else what was measured, else what follows from the inputs."""
         leader = tied.get(name, name)
         stated = graph.types[leader].quant or graph.types[name].quant
@@ -124,23 +125,38 @@ def _assign(
         measured = _measured(graph, ranges, leader)
         span = measured or _derived(op, types) or _no_range(op, name, source)
         minimum = op.output_floor(types, graph.constants) if op else 0.0
-        natural = quant_from_range(span.low, span.high)
+        natural = covering(span, dtype)
         if leader in leaders and minimum > max(natural.scale, floors.get(leader, 0.0)):
             raised[leader] = max(minimum, raised.get(leader, 0.0))
-        return _at_least(natural, span, max(minimum, floors.get(leader, 0.0)))
+        return _at_least(natural, span, max(minimum, floors.get(leader, 0.0)), dtype)
 
     for name in graph.inputs:
-        give(name, chosen(name))
+        wanted = read_as(graph, name)
+        give(name, chosen(name, wanted), wanted)
     for op in graph.ops:
-        rule = op.quant_rule(types)
+        rule, dtype = op.quant_rule(types), types[op.x].dtype if op.is_view else op.writes
         for name in op.outputs:
             if isinstance(rule, SameAs):
-                give(name, types[op.inputs[rule.index]].q)
+                give(name, types[op.inputs[rule.index]].q, dtype)
             elif isinstance(rule, Fixed) and (rule.strict or graph.types[name].quant is None):
-                give(name, rule.quant)
+                give(name, rule.quant, dtype)
             else:
-                give(name, chosen(name, op))
+                give(name, chosen(name, dtype, op), dtype)
     return types, raised
+
+
+def read_as(graph: Graph, name: str) -> DType:
+    """The type of codes in which a tensor is read, through views; int8 when nobody reads it."""
+    for op in graph.consumers().get(name, ()):
+        return read_as(graph, op.y) if op.is_view else op.reads
+    return DType.INT8
+
+
+def covering(span: Range, dtype: DType) -> Quant:
+    """Parameters of codes of a type that cover a range."""
+    if dtype is DType.INT16:
+        return symmetric_from_range(span.low, span.high)
+    return quant_from_range(span.low, span.high)
 
 
 def _no_range(op: Op | None, name: str, source: str) -> NoReturn:
@@ -160,11 +176,13 @@ def _derived(op: Op | None, types: Mapping[str, TensorType]) -> Range | None:
     return span and Range(min(span[0], 0.0), max(span[1], 0.0))
 
 
-def _at_least(quant: Quant, span: Range, minimum: float) -> Quant:
+def _at_least(quant: Quant, span: Range, minimum: float, dtype: DType) -> Quant:
     """The same range at a coarser scale, when the arithmetic needs one."""
     if quant.scale >= minimum:
         return quant
     scale = float(np.float32(minimum * (1 + 2.0**-20)))
+    if dtype is DType.INT16:
+        return symmetric(scale)
     zero = floor(-128 - min(span.low, 0.0) / scale + 0.5)
     return Quant((scale,), min(max(zero, -128), 127))
 
@@ -194,9 +212,16 @@ def _unify_concats(
                 names[x] = f"{x}.as.{op.y}"
                 types[names[x]] = replace(types[x], quant=None)
                 tied[names[x]] = op.y
-                ops.append(Unary(op.name, (x,), (names[x],), ("x",)))
+                ops.append(_rescaled(op, x, names[x]))
         ops.append(op.renamed(names) if names else op)
     return graph.with_ops(ops, types), tied, warnings
+
+
+def _rescaled(op: Op, x: str, y: str) -> Op:
+    """What brings an input of an operator to another scale."""
+    if op.reads is DType.INT16:
+        return Requantize(op.name, (x,), (y,), op.reads, op.reads)
+    return Unary(op.name, (x,), (y,), ("x",))
 
 
 def _free_source(graph: Graph, name: str) -> str | None:

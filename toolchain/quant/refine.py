@@ -1,7 +1,7 @@
 """Ranges and weights chosen by what they do to the outputs, each technique only where it helps."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -62,6 +62,10 @@ class Refined:
         methods: How each of them was chosen.
         gains: What was tried.
         warnings: What the user should know of the data.
+        seen: Smallest and largest value of every such tensor.
+        remarks: Further sentences on what was chosen.
+        scaled: The graph before its constants were refined; None: they were not.
+        recipe: How they were.
     """
 
     graph: Graph
@@ -69,15 +73,25 @@ class Refined:
     methods: Mapping[str, str]
     gains: tuple[Gain, ...] = ()
     warnings: tuple[str, ...] = ()
+    seen: Mapping[str, Range] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    scaled: Graph | None = None
+    recipe: Recipe | None = None
+
+    @property
+    def unrefined(self) -> Graph:
+        """The graph with its channels rescaled, but with the weights that it had."""
+        return self.graph if self.scaled is None else self.scaled
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence for each technique in the result."""
-        return tuple(
+        """A sentence for each technique in the result, and the remarks."""
+        told = tuple(
             f"{gain.technique}: {gain.gain_db:.1f} dB less error on held-back samples"
             for gain in self.gains
             if gain.kept
         )
+        return (*told, *self.remarks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +138,13 @@ def refine(
 def plain(graph: Graph, profiles: Profiles, wanted: Wanted) -> Refined:
     """The method wanted for all tensors, minmax with "auto", and weights as they are."""
     methods = dict.fromkeys(free_tensors(graph), _plain_method(wanted))
-    return Refined(graph, _ranges(graph, profiles, methods, wanted.percentile), methods)
+    ranges = _ranges(graph, profiles, methods, wanted.percentile)
+    return Refined(graph, ranges, methods, seen=_seen(graph, profiles))
+
+
+def _seen(graph: Graph, profiles: Profiles) -> dict[str, Range]:
+    methods = dict.fromkeys(free_tensors(graph), "minmax")
+    return _ranges(graph, profiles, methods, PERCENTILE)
 
 
 def _plain_method(wanted: Wanted) -> str:
@@ -252,7 +272,15 @@ class _Search:
         if self._wanted.method == "auto":
             self._search_ranges()
         best = self._best
-        return Refined(best.graph, best.ranges, best.methods, tuple(self._gains))
+        return Refined(
+            best.graph,
+            best.ranges,
+            best.methods,
+            tuple(self._gains),
+            seen=_seen(best.graph, self._profiles),
+            scaled=best.scaled,
+            recipe=best.recipe,
+        )
 
     def _start(self, graph: Graph) -> dict[str, str]:
         """Methods before any search: with "auto" minmax, and a margin where samples come and go."""

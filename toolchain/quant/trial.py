@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from toolchain.ir import Array, Graph, Op
 from toolchain.ir.batch import evaluate_op, last_uses, simulate_op
-from toolchain.ir.fixedpoint import dequantize, quantize
+from toolchain.ir.fixedpoint import dequantize, quantize_as
 from toolchain.ops.log_softmax import LogSoftmax
 from toolchain.ops.softmax import Softmax
 from toolchain.ops.unary import Unary
@@ -160,7 +160,7 @@ class Trial:
                 values[x] = known[x]
                 same.add(x)
             else:
-                values[x] = quantize(self._samples[x], graph.types[x].q)
+                values[x] = quantize_as(self._samples[x], graph.types[x])
         before = {} if old is None else {op.y: op for op in old.ops}
         for op in graph.ops:
             if old is not None and before.get(op.y) == op and _alike(graph, old, op, same):

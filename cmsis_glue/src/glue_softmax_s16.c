@@ -1,0 +1,62 @@
+#include "glue.h"
+
+#include "glue_softmax.h"
+
+/* Both passes are one loop, which contains the exponential once. */
+static void
+softmax_row_s16(const int16_t *input, int32_t size, int32_t mult, int32_t shift, int32_t diff_min, int16_t *output)
+{
+    int32_t max = input[0];
+    for (int32_t i = 1; i < size; i++)
+    {
+        max = glue_max(max, input[i]);
+    }
+    int32_t sum = 0, reciprocal = 0, before_last = 0;
+    for (int32_t pass = 0; pass < 2; pass++)
+    {
+        for (int32_t i = 0; i < size; i++)
+        {
+            const int32_t difference = input[i] - max;
+            int32_t power = 0;
+            if (difference >= diff_min)
+            {
+                power = exp_of_negative(glue_high_mul(glue_shift_left(difference, shift), mult));
+            }
+            if (pass == 0)
+            {
+                sum += ((power >> (SUM_SHIFT - 1)) + 1) >> 1;
+            }
+            else
+            {
+                const int32_t code = ((glue_high_mul(reciprocal, power) >> before_last) + 1) >> 1;
+                output[i] = (int16_t)glue_min(code, INT16_MAX);
+            }
+        }
+        if (pass == 0)
+        {
+            /* sum = 1.fraction * 2^k; 31 + 12 - headroom - 15 bits from Q31 to codes of 2^-15 */
+            const int32_t headroom = leading_zeros(sum);
+            reciprocal = one_over_one_plus((int32_t)(((uint32_t)sum << headroom) & UINT32_C(0x7fffffff)));
+            before_last = SUM_SHIFT + 15 - headroom;
+        }
+    }
+}
+
+arm_cmsis_nn_status glue_softmax_s16(const int16_t *input,
+                                     int32_t num_rows,
+                                     int32_t row_size,
+                                     int32_t mult,
+                                     int32_t shift,
+                                     int32_t diff_min,
+                                     int16_t *output)
+{
+    if (row_size < 1 || num_rows < 0)
+    {
+        return ARM_CMSIS_NN_ARG_ERROR;
+    }
+    for (int32_t row = 0; row < num_rows; row++)
+    {
+        softmax_row_s16(input + row * row_size, row_size, mult, shift, diff_min, output + row * row_size);
+    }
+    return ARM_CMSIS_NN_SUCCESS;
+}
