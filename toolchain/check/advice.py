@@ -8,6 +8,7 @@ from toolchain.check.diagnosis import Diagnosis, LayerFindings
 from toolchain.check.metrics import ratio_db
 from toolchain.ir import Fixed, Graph, Op
 from toolchain.ops._layer import LayerOp
+from toolchain.ops.wide import twin
 
 NOTICEABLE = 0.05
 """Part of the outputs' error from which on a layer is worth a remedy."""
@@ -156,10 +157,12 @@ def _plain(layer: LayerFindings, _graph: Graph, _by_tensor: Mapping[str, LayerFi
         "weights": "the rounding of its weights",
         "input": "the rounding of its input",
     }[_cause(layer)]
-    return (
+    sentence = (
         f"{layer.share:.1%} of the output's error arises here, most of it by {cause}; no range is "
         "too wide or too narrow, so only more bits or training would help"
     )
+    widens = layer.op is not None and twin(layer.op) is not None and _cause(layer) != "weights"
+    return f"{sentence}: --int16 gives it 16 bits" if widens else sentence
 
 
 Remedy = Callable[[LayerFindings, Graph, Mapping[str, LayerFindings]], str | None]
