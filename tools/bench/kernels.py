@@ -148,7 +148,11 @@ def _run(
 def _codes(call: _Call) -> dict[str, Array]:
     """Random inputs, the same for all kernels of a site."""
     rng, types = np.random.default_rng(call.site), call.graph.types
-    return {x: rng.integers(-128, 128, types[x].shape, np.int8) for x in call.graph.inputs}
+    kinds = {x: types[x] for x in call.graph.inputs}
+    return {
+        x: rng.integers(*kind.dtype.limits, kind.shape, kind.dtype.value, endpoint=True)
+        for x, kind in kinds.items()
+    }
 
 
 def _require_equal_bytes(calls: list[_Call], expected: dict[str, Array], output: bytes) -> None:
