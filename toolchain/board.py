@@ -134,6 +134,25 @@ class Probe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target: str
 
 
+class Power(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the part draws while it computes.
+
+    Attributes:
+        milliamperes: Supply current in run mode at the board's clock.
+        volts: Supply voltage it was stated for.
+        source: Document that states it, and the conditions.
+    """
+
+    milliamperes: float
+    volts: float
+    source: str
+
+    @property
+    def milliwatts(self) -> float:
+        """Microjoules per millisecond, too."""
+        return self.milliamperes * self.volts
+
+
 class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A target.
 
@@ -150,6 +169,7 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         renode: Settings for Renode.
         qemu: Settings for QEMU.
         probe: Settings for the debug probe.
+        power: What it draws; None where no document is known to state it.
     """
 
     name: str
@@ -164,6 +184,7 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     renode: Renode = Renode()
     qemu: Qemu = Qemu()
     probe: Probe | None = None
+    power: Power | None = None
 
     @property
     def isa(self) -> Isa:
@@ -263,6 +284,9 @@ def _problem(board: Board) -> str:
         return "Expected one line of plain text - at `$.description`"
     if board.clock_hz <= 0:
         return "Expected a positive clock - at `$.clock_hz`"
+    power = board.power
+    if power is not None and not (power.milliamperes > 0 and power.volts > 0 and power.source):
+        return "Expected a positive current and voltage, and their source - at `$.power`"
     if board.fpu is not None and board.fpu not in _FPUS.get(board.cpu, ()):
         return f"{board.cpu} has no {board.fpu} unit - at `$.fpu`"
     if board.isa is Isa.MVE and board.fpu is None:

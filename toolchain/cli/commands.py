@@ -12,7 +12,7 @@ from rich.text import Text
 
 from toolchain import pipeline
 from toolchain.board import list_boards, load_board
-from toolchain.check.compare import Comparison
+from toolchain.check.compare import Comparison, Gates
 from toolchain.cli.conversion import Conversion, Quantisation, with_conversion
 from toolchain.cli.options import (
     AGREEMENT,
@@ -31,6 +31,7 @@ from toolchain.cli.options import (
     Engine,
     Examined,
 )
+from toolchain.cli.solving import converted, explained, with_tradeoff
 from toolchain.cli.values import gates_of, refuse_for_model, refuse_for_project, shapes_of
 from toolchain.errors import GateFailed
 from toolchain.project import Project, require_free, taken_back_if_interrupted, write_file
@@ -93,10 +94,13 @@ def convert(
 ) -> None:
     """Convert an ONNX model to a C project for a board."""
     options = conversion.options(gates_of(min_agreement, min_sqnr, max_drop), samples)
-    with progress_bars() as progress:
-        project = pipeline.convert(model, conversion.calib, board, output, options, progress)
+    with progress_bars() as progress, explained(conversion.explain, as_json):
+        project, outcome = converted(
+            model, board, output, conversion, options, pipeline.Judged(options.gates), progress
+        )
     manifest = project.manifest
-    show(as_json, records.convert_record(output, manifest), table.convert_table(manifest))
+    record = records.convert_record(output, manifest)
+    show(as_json, *with_tradeoff(record, table.convert_table(manifest), outcome))
 
 
 @app.command()
@@ -197,18 +201,27 @@ def run(
 ) -> None:
     """Convert, build, emulate, compare, and write report.html: the whole corridor."""
     gates = gates_of(min_agreement, min_sqnr, max_drop)
-    with progress_bars() as progress:
+    with progress_bars() as progress, explained(conversion.explain, as_json):
         pipeline.require_ready(board, data, emulator.value)
+        judged = pipeline.Judged(gates or Gates(), data, samples)
         with taken_back_if_interrupted(output):
-            converted = pipeline.convert(
-                model, conversion.calib, board, output, conversion.options(), progress
+            project, outcome = converted(
+                model,
+                board,
+                output,
+                conversion,
+                conversion.options(),
+                judged,
+                progress,
+                emulator.value,
             )
             built = pipeline.build(output)
             evaluation, emulation = pipeline.compare(
                 output, data, gates, emulator.value, samples, timeout, progress
             )
-            page = html.write_report(output, converted.manifest, built, evaluation, emulation)
-    made = records.convert_record(output, converted.manifest)
+            manifest = project.manifest
+            page = html.write_report(output, manifest, built, evaluation, emulation, outcome)
+    made = records.convert_record(output, manifest)
     ran = records.compare_record(evaluation, emulation)
     layers = zip(made["layers"], ran["layers"], strict=True)
     record = {
@@ -218,9 +231,10 @@ def run(
         "layers": [{**one, **other} for one, other in layers],
         "report": str(page),
     }
-    view = table.run_table(converted.manifest, built, evaluation, emulation, page)
-    show(as_json, record, view)
+    view = table.run_table(manifest, built, evaluation, emulation, page)
+    show(as_json, *with_tradeoff(record, view, outcome))
     _require(evaluation.comparison)
+    pipeline.require_limits(output, conversion.limits, built, emulation)
 
 
 @app.command()

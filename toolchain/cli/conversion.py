@@ -13,6 +13,7 @@ from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
 from toolchain.quant.ranges import PERCENTILE
 from toolchain.select import Optimize
+from toolchain.solve import Limits
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,21 @@ class Conversion(Quantisation):
     keep_inputs: option.KEEP = False
     no_prune: option.NO_PRUNE = False
     force: option.FORCE = False
+    max_flash: option.MAX_FLASH = None
+    max_ram: option.MAX_RAM = None
+    max_latency_ms: option.MAX_LATENCY = None
+    max_energy_uj: option.MAX_ENERGY = None
+    explain: option.EXPLAIN = False
+
+    @property
+    def limits(self) -> Limits:
+        """What the firmware may cost."""
+        return Limits(self.max_flash, self.max_ram, self.max_latency_ms, self.max_energy_uj)
+
+    @property
+    def searched(self) -> bool:
+        """The cheapest candidate is looked for; else the choices are taken as they are."""
+        return self.explain or self.limits != Limits()
 
     def options(self, gates: Gates | None = None, max_samples: int | None = None) -> ConvertOptions:
         """The same as the pipeline takes it, with the gates on the calibration data."""

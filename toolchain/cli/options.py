@@ -35,9 +35,9 @@ def _finite(value: float | None) -> float | None:
     return value
 
 
-def _positive(value: float) -> float:
+def _positive(value: float | None) -> float | None:
     """Option values that are numbers above 0."""
-    if not (isfinite(value) and value > 0):
+    if value is not None and not (isfinite(value) and value > 0):
         raise typer.BadParameter(f"{value} is not above 0.")
     return value
 
@@ -109,6 +109,21 @@ SQNR = Annotated[
 DROP = Annotated[
     float | None,
     typer.Option(help="Gate: accuracy that may be lost, in points.", min=0, callback=_finite),
+]
+MAX_FLASH = Annotated[
+    int | None, typer.Option(help="Limit: bytes of flash, as build counts them.", min=1)
+]
+MAX_RAM = Annotated[
+    int | None, typer.Option(help="Limit: bytes of RAM with the stack, as build counts.", min=1)
+]
+MAX_LATENCY = Annotated[
+    float | None, typer.Option(help="Limit: milliseconds of an inference.", callback=_positive)
+]
+MAX_ENERGY = Annotated[
+    float | None, typer.Option(help="Limit: microjoules of an inference.", callback=_positive)
+]
+EXPLAIN = Annotated[
+    bool, typer.Option("--explain", help="Measure every candidate; show the trade-off.")
 ]
 
 

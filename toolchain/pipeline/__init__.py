@@ -2,17 +2,21 @@
 
 from toolchain.pipeline.comparison import compare
 from toolchain.pipeline.conversion import convert, tool_version
+from toolchain.pipeline.costs import require_limits
 from toolchain.pipeline.diagnosing import diagnose, diagnose_project
 from toolchain.pipeline.emulation import build, emulate, require_ready
 from toolchain.pipeline.export import export_qdq
 from toolchain.pipeline.inspection import inspect
 from toolchain.pipeline.profiling import one_sample, profile, profile_functions
 from toolchain.pipeline.samples import input_specs
+from toolchain.pipeline.solving import Judged, convert_within
 
 __all__ = [
+    "Judged",
     "build",
     "compare",
     "convert",
+    "convert_within",
     "diagnose",
     "diagnose_project",
     "emulate",
@@ -22,6 +26,7 @@ __all__ = [
     "one_sample",
     "profile",
     "profile_functions",
+    "require_limits",
     "require_ready",
     "tool_version",
 ]

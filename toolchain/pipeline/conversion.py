@@ -1,6 +1,6 @@
 """From a model file to a project folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -10,7 +10,7 @@ import numpy as np
 from onnx import ModelProto
 
 from toolchain import passes
-from toolchain.board import load_board
+from toolchain.board import Board, load_board
 from toolchain.check.compare import Gates
 from toolchain.check.evaluate import evaluate, input_codes
 from toolchain.emit import (
@@ -23,8 +23,8 @@ from toolchain.emit import (
 )
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.load import load_model
-from toolchain.frontend.read import read
-from toolchain.frontend.rounding import rounding_for
+from toolchain.frontend.read import Imported, read
+from toolchain.frontend.rounding import Chosen, rounding_for
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.ir import Array, DType, Family, Graph, Rounding, Stage, Target, TensorType, verify
 from toolchain.options import ConvertOptions, Progress, silent
@@ -33,10 +33,11 @@ from toolchain.pipeline.samples import checked_sample, require_single_samples
 from toolchain.plan import (
     Arranged,
     Memories,
+    Plans,
+    Ram,
     check_planned,
     divided,
     memories_of,
-    plan_for,
     require_fit,
     rows_notes,
 )
@@ -89,71 +90,170 @@ def convert(
     """
     options = options or ConvertOptions()
     board = load_board(board_name)
-    where = options.arena_in, options.weights_in, options.hot_weights
-    memories = memories_of(board, *where, options.stack_bytes)
+    memories = memories_for(board, options)
     with written_aside(directory, force=options.force) as aside:
-        model = load_model(model_path)
-        imported = read(model, model_path.stem, options.shapes, options.outputs)
-        require_single_samples(imported)
-        graph = passes.run(imported.graph)
-        samples = None
-        if calib is not None:
-            samples = load_samples(
-                calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
-            )
-        target = Target(board.isa, options.family)
-        chosen = rounding_for(model, options.rounding)
-        planned = _integers(
-            graph, model, samples, chosen.rounding, target, options, memories, progress
+        job = opened(model_path, calib, board, memories, options)
+        chosen, quantized = quantise(
+            job.graph, job.model, job.samples, job.rounding, options, progress
         )
-        arranged, keep = planned.arranged, options.keep_inputs
-        require_fit(arranged, board, options.stack_bytes, memories, keep)
+        planned = Planner(job, chosen, quantized, options).at(options.ram)
+        require_fit(planned.arranged, board, options.stack_bytes, memories, options.keep_inputs)
         if options.gates is not None:
-            if samples is None:
-                raise InputRefused("convert", "", "gates need calibration data", "give --calib")
-            whole = flattened(arranged.graph)
-            _require(model, whole, samples, options.gates, progress)
-        prefix = identifier(options.prefix or model_path.stem)
-        memories = memories.beside(arranged.plan, board.ram.name)
-        code = write_code(arranged.graph, arranged.choices, arranged.plan, target, prefix, memories)
-        source = Source(
-            model_path.name,
-            sha256(model_path.read_bytes()).hexdigest(),
-            tool_version(),
-            board,
-            options.family,
-            options.method,
-            0 if samples is None else len(samples),
-            options.stack_bytes,
-            options.shapes,
-            options.pixel_scale,
-            (
-                *imported.notes,
-                *_notes_on(options, code.prefix),
-                *chosen.notes,
-                *(samples.warnings if samples else ()),
-                *planned.notes,
-                *_notes_on_memories(code, memories),
-            ),
-            planned.warnings,
-            chosen.rounding,
-            planned.chosen.methods,
-            planned.chosen.gains,
-        )
-        write_model(aside, code, source.facts())
-        write_firmware(
-            aside,
-            firmware_of(code),
-            board,
-            options.cmsis_nn_dir,
-            options.stack_bytes,
-            optimize=options.optimize,
-        )
-        first = _first_codes(code.graph, samples)
-        checked = [checked_sample(code.graph, sample) for sample in first[:CHECKED_SAMPLES]]
-        write_renode(aside, code.prefix, board, checked)
-        write_records(aside, model, code.graph, manifest_of(code, source), first)
+            samples = require_data(job.samples, "gates need")
+            whole = flattened(planned.arranged.graph)
+            _require(job.model, whole, samples, options.gates, progress)
+        write_project(aside, job, planned, options)
     return Project(directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is converted, and what for.
+
+    Args:
+        path: ONNX file.
+        model: Its contents.
+        imported: The same as a graph, with its inputs.
+        graph: The float graph after the passes.
+        samples: Calibration data, if there are any.
+        board: The board.
+        memories: Where things go, as far as the user says.
+        chosen: How integers are requantised, and why.
+    """
+
+    path: Path
+    model: ModelProto
+    imported: Imported
+    graph: Graph
+    samples: Samples | None
+    board: Board
+    memories: Memories
+    chosen: Chosen
+
+    @property
+    def rounding(self) -> Rounding:
+        """How integers are requantised."""
+        return self.chosen.rounding
+
+    def target(self, options: ConvertOptions) -> Target:
+        """What kernels are chosen for."""
+        return Target(self.board.isa, options.family)
+
+
+@dataclass(frozen=True, slots=True)
+class Integers:
+    """A quantised graph with its kernels and its memory."""
+
+    arranged: Arranged
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    chosen: Refined
+
+
+def memories_for(board: Board, options: ConvertOptions) -> Memories:
+    """Where things go, as far as the user says.
+
+    Raises:
+        InputRefused: The board has no such memory, or it is smaller.
+    """
+    where = options.arena_in, options.weights_in, options.hot_weights
+    return memories_of(board, *where, options.stack_bytes)
+
+
+def opened(
+    model_path: Path,
+    calib: Path | None,
+    board: Board,
+    memories: Memories,
+    options: ConvertOptions,
+) -> Job:
+    """Read a model and its calibration data.
+
+    Raises:
+        InputRefused: They cannot be used.
+    """
+    model = load_model(model_path)
+    imported = read(model, model_path.stem, options.shapes, options.outputs)
+    require_single_samples(imported)
+    graph = passes.run(imported.graph)
+    samples = None
+    if calib is not None:
+        samples = load_samples(
+            calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
+        )
+    chosen = rounding_for(model, options.rounding)
+    return Job(model_path, model, imported, graph, samples, board, memories, chosen)
+
+
+def require_data(samples: Samples | None, what: str) -> Samples:
+    """The calibration data; refuse to go on without.
+
+    Raises:
+        InputRefused: There are none.
+    """
+    if samples is None:
+        raise InputRefused("convert", "", f"{what} calibration data", "give --calib")
+    return samples
+
+
+def write_project(
+    aside: Path,
+    job: Job,
+    planned: Integers,
+    options: ConvertOptions,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write all files of a project.
+
+    Args:
+        aside: Its folder.
+        job: What is converted.
+        planned: The integer graph with kernels and memory.
+        options: The user's choices.
+        notes: More sentences for the manifest.
+    """
+    board, samples, arranged = job.board, job.samples, planned.arranged
+    target, prefix = job.target(options), identifier(options.prefix or job.path.stem)
+    memories = job.memories.beside(arranged.plan, board.ram.name)
+    code = write_code(arranged.graph, arranged.choices, arranged.plan, target, prefix, memories)
+    source = Source(
+        job.path.name,
+        sha256(job.path.read_bytes()).hexdigest(),
+        tool_version(),
+        board,
+        options.family,
+        options.method,
+        0 if samples is None else len(samples),
+        options.stack_bytes,
+        options.shapes,
+        options.pixel_scale,
+        (
+            *job.imported.notes,
+            *_notes_on(options, code.prefix),
+            *job.chosen.notes,
+            *(samples.warnings if samples else ()),
+            *planned.notes,
+            *_notes_on_memories(code, memories),
+            *notes,
+        ),
+        planned.warnings,
+        job.rounding,
+        planned.chosen.methods,
+        planned.chosen.gains,
+    )
+    write_model(aside, code, source.facts())
+    write_firmware(
+        aside,
+        firmware_of(code),
+        board,
+        options.cmsis_nn_dir,
+        options.stack_bytes,
+        optimize=options.optimize,
+    )
+    first = _first_codes(code.graph, samples)
+    checked = [checked_sample(code.graph, sample) for sample in first[:CHECKED_SAMPLES]]
+    write_renode(aside, code.prefix, board, checked)
+    write_records(aside, job.model, code.graph, manifest_of(code, source), first)
 
 
 def _notes_on(options: ConvertOptions, prefix: str) -> Iterator[str]:
@@ -179,16 +279,6 @@ def _notes_on_memories(code: ModelCode, memories: Memories) -> Iterator[str]:
             f"copied to {code.hot_memory} at start: {code.hot_bytes:,} bytes of weights, "
             f"about {share:.0%} of their reads"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A quantised graph with its kernels and its memory."""
-
-    arranged: Arranged
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    chosen: Refined
 
 
 def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]]:
@@ -267,30 +357,53 @@ def quantise(
     return chosen, replace(quantized, warnings=(*quantized.warnings, *mixed.notes))
 
 
-def _integers(
-    graph: Graph,
-    model: ModelProto,
-    samples: Samples | None,
-    rounding: Rounding,
-    target: Target,
-    options: ConvertOptions,
-    memories: Memories,
-    progress: Progress,
-) -> _Planned:
-    """Calibrate, quantise, prune, select kernels, schedule, plan memory."""
-    chosen, quantized = quantise(graph, model, samples, rounding, options, progress)
-    pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
-    notes = [
-        *chosen.notes,
-        *(f"{name}: {lost} dead channels removed" for name, lost in pruned.dropped),
-    ]
-    graph = verify(pruned.graph, Stage.QUANTIZED)
-    planned = plan_for(graph, target, options.wish)
-    planned = divided(planned, memories, target.alignment, options.keep_inputs)
-    check_planned(planned, target, memories.arena)
-    notes += rows_notes(planned, graph, target, options.optimize)
-    warnings = (*chosen.warnings, *quantized.warnings)
-    return _Planned(planned, tuple(notes), warnings, chosen)
+class Planner:
+    """Kernels, order and memory of one integer graph.
+
+    Args:
+        job: What is converted.
+        chosen: How it was quantised.
+        quantized: The integer graph.
+        options: What is planned for, but for the size of the arena.
+    """
+
+    def __init__(
+        self, job: Job, chosen: Refined, quantized: Quantized, options: ConvertOptions
+    ) -> None:
+        self._job, self._options, self._chosen = job, options, chosen
+        self._pruned = prune(quantized.graph) if options.prune else Pruned(quantized.graph, ())
+        self._warnings = (*chosen.warnings, *quantized.warnings)
+        self.graph = verify(self._pruned.graph, Stage.QUANTIZED)
+        self._plans = Plans(self.graph, job.target(options), options.wish)
+
+    @property
+    def prunes(self) -> bool:
+        """Dead channels were removed."""
+        return bool(self._pruned.dropped)
+
+    def arena(self, ram: Ram | int) -> int:
+        """Bytes of the arena for a size, in one piece."""
+        return self._plans.at(ram).plan.arena_bytes
+
+    def at(self, ram: Ram | int) -> Integers:
+        """The plan for a size.
+
+        Args:
+            ram: What the memory is planned for.
+
+        Raises:
+            InputRefused: No plan is small enough.
+        """
+        job, options, target = self._job, self._options, self._job.target(self._options)
+        rooms = job.memories
+        planned = divided(self._plans.at(ram), rooms, target.alignment, options.keep_inputs)
+        check_planned(planned, target, rooms.arena)
+        notes = (
+            *self._chosen.notes,
+            *(f"{name}: {lost} dead channels removed" for name, lost in self._pruned.dropped),
+            *rows_notes(planned, self.graph, target, options.optimize),
+        )
+        return Integers(planned, notes, self._warnings, self._chosen)
 
 
 def _require(

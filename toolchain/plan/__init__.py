@@ -7,7 +7,7 @@ from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.fit import require_fit
 from toolchain.plan.lifetimes import Buffer, lifetimes
 from toolchain.plan.memories import Memories, Room, memories_of
-from toolchain.plan.ram import Ram, Wish, check_planned, plan_for, rows_notes
+from toolchain.plan.ram import Plans, Ram, Wish, check_planned, plan_for, rows_notes
 from toolchain.plan.schedule import schedule
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Memories",
     "Part",
     "Plan",
+    "Plans",
     "Ram",
     "Room",
     "Wish",

@@ -54,16 +54,58 @@ def plan_for(graph: Graph, target: Target, wish: Wish | None = None) -> Arranged
         InputRefused: No plan has so few bytes, or the first layers cannot take rows.
     """
     wish = wish or Wish()
-    default = arrange(graph, target, wish.optimize, wish.keep_inputs)
-    if wish.by_rows:
-        return _Search(default.graph, default.choices, target, wish).found(None)
-    enough = wish.ram if isinstance(wish.ram, int) else 0
-    if default.plan.arena_bytes <= enough:
-        return default
-    bands = in_bands(graph, default, target, wish.optimize, wish.keep_inputs, enough)
-    if wish.ram is Ram.AUTO or bands.plan.arena_bytes <= enough:
-        return bands
-    return _Search(default.graph, default.choices, target, wish).found(bands)
+    return Plans(graph, target, wish).at(wish.ram)
+
+
+class Plans:
+    """Plans of one graph for arenas of several sizes: what they share is searched once.
+
+    Each is the plan that `plan_for` makes for that size.
+
+    Args:
+        graph: Quantised graph.
+        target: Instruction set and family.
+        wish: What for, but for the size.
+    """
+
+    def __init__(self, graph: Graph, target: Target, wish: Wish) -> None:
+        self._graph, self._target, self._wish = graph, target, wish
+        self._default = arrange(graph, target, wish.optimize, wish.keep_inputs)
+        self._search: _Search | None = None
+        self._made: dict[Ram | int, Arranged] = {}
+
+    def at(self, ram: Ram | int) -> Arranged:
+        """The plan for a size.
+
+        Args:
+            ram: As in Wish.
+
+        Raises:
+            InputRefused: No plan has so few bytes, or the first layers cannot take rows.
+        """
+        if ram not in self._made:
+            self._made[ram] = self._at(ram)
+        return self._made[ram]
+
+    def _at(self, ram: Ram | int) -> Arranged:
+        if self._wish.by_rows:
+            return self._searched().found(ram, None)
+        enough = ram if isinstance(ram, int) else 0
+        if self._default.plan.arena_bytes <= enough:
+            return self._default
+        wish = self._wish
+        bands = in_bands(
+            self._graph, self._default, self._target, wish.optimize, wish.keep_inputs, enough
+        )
+        if ram is Ram.AUTO or bands.plan.arena_bytes <= enough:
+            return bands
+        return self._searched().found(ram, bands)
+
+    def _searched(self) -> "_Search":
+        if self._search is None:
+            default = self._default
+            self._search = _Search(default.graph, default.choices, self._target, self._wish)
+        return self._search
 
 
 def check_planned(planned: Arranged, target: Target, rooms: Sequence[Room] = ()) -> None:
@@ -162,15 +204,16 @@ class _Search:
                 self.alone[i] = _ANY + 1
         self.costs: dict[tuple[int, int], _Cost | None] = {}
         self.placed: dict[tuple[int, int], Segment | None] = {}
+        self.known: dict[int, tuple[Arranged | None, dict[tuple[int, int], _Cost | None]]] = {}
 
-    def found(self, default: Arranged | None) -> Arranged:
-        """The plan that is wished for.
+    def found(self, ram: Ram | int, default: Arranged | None) -> Arranged:
+        """The plan for a size.
 
         Args:
+            ram: The size.
             default: One without long segments; None when there must be rows.
         """
-        ram = self.wish.ram
-        found = self._quickest() if ram is Ram.AUTO else self._smallest(default)
+        found = self._quickest() if ram is Ram.AUTO else self._least(default)
         if found is None:
             raise InputRefused(
                 "plan",
@@ -184,6 +227,15 @@ class _Search:
     def _quickest(self) -> Arranged | None:
         way = self._fastest(_ANY)
         return None if way is None else self._planned(way)
+
+    def _least(self, default: Arranged | None) -> Arranged | None:
+        """The same as `_smallest`, searched once; what was found on the way is as it was then."""
+        limit = _ANY if default is None else default.plan.arena_bytes
+        if limit not in self.known:
+            self.known[limit] = self._smallest(default), dict(self.costs)
+        found, costs = self.known[limit]
+        self.costs = dict(costs)
+        return default if found is None or found.plan.arena_bytes >= limit else found
 
     def _smallest(self, default: Arranged | None) -> Arranged | None:
         """The plan with the smallest arena that is found."""

@@ -64,8 +64,7 @@ def choose(
 
     profiles = measure(graph)
     warnings = outliers(graph, profiles)
-    stated = any(graph.types[n].quant for n in (*graph.inputs, *graph.producers()))
-    if stated or not (wanted.method == "auto" or wanted.weights):
+    if states_scales(graph) or not (wanted.method == "auto" or wanted.weights):
         found = plain(graph, profiles, wanted)
     elif len(samples) < LEAST_SAMPLES:
         found = plain(graph, profiles, wanted)
@@ -75,6 +74,16 @@ def choose(
         steps = partial(progress, "refine")
         found = refine(graph, (samples, len(samples)), (profiles, measure), wanted, steps)
     return replace(found, warnings=warnings)
+
+
+def states_scales(graph: Graph) -> bool:
+    """Whether a float graph comes from a model with scales of its own, which it keeps."""
+    return any(graph.types[n].quant for n in (*graph.inputs, *graph.producers()))
+
+
+def choosable(graph: Graph, samples: Samples) -> bool:
+    """Whether ranges and weights can be chosen by what they do to the outputs."""
+    return not states_scales(graph) and not samples.codes and len(samples) >= LEAST_SAMPLES
 
 
 def outliers(graph: Graph, profiles: Profiles) -> tuple[str, ...]:

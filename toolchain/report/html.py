@@ -9,14 +9,21 @@ from toolchain.project import Manifest, write_file
 from toolchain.report.advice import advise
 from toolchain.report.picture import HEIGHT, WIDTH, arena_picture
 from toolchain.report.table import decibel, number, percent
+from toolchain.report.tradeoff import tradeoff_section
 from toolchain.resources import TEMPLATES
 from toolchain.results import Built, Emulation
+from toolchain.solve import Outcome
 
 REPORT = "report.html"
 
 
 def write_report(
-    directory: Path, manifest: Manifest, built: Built, evaluation: Evaluation, run: Emulation
+    directory: Path,
+    manifest: Manifest,
+    built: Built,
+    evaluation: Evaluation,
+    run: Emulation,
+    outcome: Outcome | None = None,
 ) -> Path:
     """Write the page into the project; returns its path.
 
@@ -26,6 +33,7 @@ def write_report(
         built: The programs.
         evaluation: Integer model against float and firmware.
         run: The emulation.
+        outcome: The candidates it was taken from, if it was searched for.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES / "report"),
@@ -56,6 +64,7 @@ def write_report(
         advice=advise(manifest),
         width=WIDTH,
         height=HEIGHT,
+        tradeoff=None if outcome is None else tradeoff_section(outcome),
     )
     path = directory / REPORT
     write_file(path, text.encode(), "report")

@@ -1,6 +1,6 @@
 """Build the generated project and run it in an emulator."""
 
-from toolchain.run.build import BuildResult, build, require_tools
+from toolchain.run.build import BuildResult, DoesNotFit, build, require_tools
 from toolchain.run.callgraph import StackUse
 from toolchain.run.crosscheck import require_agreement
 from toolchain.run.doctor import Check, doctor
@@ -13,6 +13,7 @@ from toolchain.run.program_checks import ProgramFacts, check_programs
 __all__ = [
     "BuildResult",
     "Check",
+    "DoesNotFit",
     "Elf",
     "Emulator",
     "Kind",

@@ -44,6 +44,10 @@ class BuildResult:
     log: str
 
 
+class DoesNotFit(RunFailed):
+    """A program is too large for a memory of the board (exit code 1)."""
+
+
 def find_tool(name: str) -> str | None:
     """Path of a tool: beside this Python (a virtual environment's), else from PATH."""
     beside = Path(sys.executable).parent
@@ -137,7 +141,7 @@ def _failure(project_dir: Path, log: str) -> RunFailed:
         reason = f"the program needs {overflow[2]} bytes more {memory} than the board has"
         known = {"RAM": "a smaller model or --stack", "FLASH": "a smaller model"}
         hint = known.get(memory, "another memory")
-        return RunFailed("build", str(project_dir), reason, f"choose {hint}, or a larger board")
+        return DoesNotFit("build", str(project_dir), reason, f"choose {hint}, or a larger board")
     shown = telling[:_SHOWN_LINES]
     if len(telling) > _SHOWN_LINES:
         shown.append(f"... and {len(telling) - _SHOWN_LINES} more")

@@ -1,0 +1,184 @@
+"""The search on candidates whose figures are given."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.solve.points import accuracy
+from toolchain.options import ConvertOptions
+from toolchain.plan import Ram
+from toolchain.select import Optimize
+from toolchain.solve import Costs, Infeasible, Limits, Precision, Search
+
+STACK = ConvertOptions().stack_bytes
+REST = 16
+"""Bytes of RAM that only the linked program shows."""
+
+
+class Made:
+    """Arenas from 1,000 to 4,000 bytes; less arena and less code take longer."""
+
+    def __init__(self, sqnr=(30.0, 35.0, 40.0), gate=0.0, scale=1.0, prunes=False):
+        self.sqnr, self.gate, self.scale, self.dead = sqnr, gate, scale, prunes
+        self.built, self.judged = [], []
+
+    def free(self):
+        return True
+
+    def accuracy(self, candidate):
+        options = candidate.options
+        self.judged.append(candidate)
+        step = (options.method == "auto") + options.refine_weights
+        if candidate.precision.name == "int16":
+            return accuracy(80.0)
+        value = self.sqnr[step]
+        return accuracy(value, *([] if value >= self.gate else [f"SQNR {value} dB"]))
+
+    def prunes(self, candidate):
+        return self.dead and candidate.options.prune
+
+    def arena(self, candidate):
+        ram = candidate.options.ram
+        base = {Ram.AUTO: 4000, Ram.MIN: 1000}.get(ram, ram)
+        return base * (2 if candidate.precision.name == "int16" else 1)
+
+    def least(self, candidate):
+        return Costs(500, self.arena(candidate) + STACK)
+
+    def costs(self, candidate):
+        self.built.append(candidate)
+        size = candidate.options.optimize is Optimize.SIZE
+        arena = self.arena(candidate)
+        latency = self.scale * 4000 / arena * (3 if size else 1)
+        flash = (6000 if size else 9000) + (0 if candidate.options.prune else 300)
+        return Costs(flash, arena + STACK + REST, latency, None, built=True)
+
+
+def search(bench, limits=None, options=None, *, judged=False, complete=False):
+    options = options or ConvertOptions()
+    made = Search(bench, options, limits or Limits(), judged=judged, complete=complete)
+    return made.run()
+
+
+def test_without_limits_the_fastest():
+    taken = search(Made()).taken
+    assert str(taken.candidate) == "int8 --calibration minmax --optimize speed --ram auto"
+
+
+def test_the_plan_for_the_ram_there_is_takes_what_the_linker_adds_into_account():
+    limit = 3000 + STACK + REST
+    bench = Made()
+    taken = search(bench, Limits(ram=limit)).taken
+    assert taken.candidate.options.ram == 3000
+    assert taken.costs.ram == limit
+
+
+def test_what_certainly_misses_is_not_built():
+    bench = Made()
+    search(bench, Limits(ram=2000 + STACK))
+    assert all(c.options.ram is not Ram.AUTO for c in bench.built)
+    bench = Made()
+    search(bench, Limits(ram=2000 + STACK), complete=True)
+    assert any(c.options.ram is Ram.AUTO for c in bench.built)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(),
+        Limits(ram=1500 + STACK),
+        Limits(flash=8000),
+        Limits(latency_ms=2.0),
+        Limits(flash=8000, ram=3500 + STACK),
+    ],
+)
+def test_looking_at_everything_takes_the_same(limits):
+    quick = search(Made(gate=32.0), limits, judged=True)
+    full = search(Made(gate=32.0), limits, judged=True, complete=True)
+    assert quick.taken.candidate == full.taken.candidate
+    assert len(full.points) > len(quick.points)
+
+
+def test_the_first_quantisation_that_meets_the_gates():
+    bench = Made(gate=32.0)
+    outcome = search(bench, Limits(flash=10_000), judged=True)
+    assert outcome.taken.candidate.quantisation == "int8 --calibration minmax --weights auto"
+    assert outcome.points[0].reasons == ("SQNR 30.0 dB",)
+    assert len(bench.judged) == 2
+
+
+def test_memory_is_looked_at_before_accuracy():
+    bench = Made(gate=32.0)
+    outcome = search(bench, Limits(ram=1000), judged=True)
+    assert outcome.chosen is None
+    assert bench.judged == []
+
+
+def test_accuracy_that_is_out_of_reach():
+    with pytest.raises(Infeasible) as error:
+        _ = search(Made(gate=50.0), judged=True).taken
+    assert error.value.exit_code == 1
+    for told in ("minmax: SQNR 30.0 dB", "auto: SQNR 35.0 dB", "auto --weights auto: SQNR 40.0 dB"):
+        assert told in error.value.reason
+
+
+def test_a_refusal_has_built_what_it_names():
+    bench = Made()
+    outcome = search(bench, Limits(ram=1000 + STACK))
+    with pytest.raises(Infeasible) as error:
+        _ = outcome.taken
+    assert all(p.costs.built for p in outcome.points)
+    least = 1000 + STACK + REST
+    assert f"--max-ram 3,048 bytes of RAM binds: the least of all is {least:,} bytes" in (
+        error.value.reason
+    )
+    assert error.value.hint.startswith(f"--max-ram {least} would do")
+    assert search(Made(), Limits(ram=least)).taken.costs.ram == least
+
+
+def test_limits_that_only_together_are_too_much():
+    with pytest.raises(Infeasible) as error:
+        _ = search(Made(), Limits(ram=1500 + STACK, latency_ms=1.2)).taken
+    reason = error.value.reason
+    assert "--max-ram 3,548 bytes of RAM binds: the least that meets all else is 6,064" in reason
+    assert "--max-latency-ms 1.200 ms binds: the least that meets all else is " in reason
+    assert "closest: int8" in reason
+
+
+def test_the_second_precision_only_when_the_first_is_no_good(monkeypatch):
+    both = (Precision("int8"), Precision("int16"))
+    monkeypatch.setattr("toolchain.solve.search.PRECISIONS", both)
+    named = [p.candidate.precision.name for p in search(Made(), judged=True).points]
+    assert set(named) == {"int8"}
+    outcome = search(Made(gate=50.0), judged=True)
+    assert outcome.taken.candidate.precision.name == "int16"
+    full = search(Made(), judged=True, complete=True)
+    assert full.taken.candidate.precision.name == "int8"
+    assert {p.candidate.precision.name for p in full.points} == {"int8", "int16"}
+
+
+def test_what_the_user_chose_stays():
+    options = ConvertOptions(method="mse", optimize="size", ram=2500)
+    bench = Made()
+    outcome = search(bench, Limits(flash=9000), options, judged=True)
+    assert [p.candidate.options for p in outcome.points] == [options]
+
+
+def test_dead_channels_may_stay():
+    bench = Made(prunes=True)
+    outcome = search(bench, Limits(flash=6000), complete=True)
+    kept = [p for p in outcome.points if not p.candidate.options.prune]
+    assert {p.candidate.options.ram for p in kept} == {Ram.AUTO}
+    assert len(kept) == 2
+    assert outcome.taken.candidate.options.prune
+
+
+def test_a_board_that_holds_nothing():
+    class Large(Made):
+        def least(self, candidate):
+            return replace(super().least(candidate), unfit="it needs 9 bytes more")
+
+    with pytest.raises(Infeasible) as error:
+        _ = search(Large()).taken
+    assert error.value.reason.count("it needs 9 bytes more") == len(error.value.outcome.points)
+    assert "larger board" in error.value.hint

@@ -1,0 +1,237 @@
+"""A conversion within constraints: candidates are planned, built and run until one is taken."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from typing import Any, TypeVar
+
+from toolchain.board import load_board
+from toolchain.check.compare import Comparison, Gates
+from toolchain.check.evaluate import evaluate
+from toolchain.errors import InputRefused
+from toolchain.frontend.samples import Samples, load_samples
+from toolchain.options import ConvertOptions, Progress, silent
+from toolchain.pipeline.conversion import (
+    Integers,
+    Job,
+    Planner,
+    memories_for,
+    opened,
+    quantise,
+    require_data,
+    write_project,
+)
+from toolchain.pipeline.costs import Meter
+from toolchain.plan import require_fit
+from toolchain.project import Project, written_aside
+from toolchain.quant.choose import choosable
+from toolchain.quant.quantize import Quantized
+from toolchain.quant.refine import Refined
+from toolchain.rows import flattened
+from toolchain.run import Kind
+from toolchain.solve import Candidate, Costs, Limits, Outcome, Search
+
+_NO_GATE = Gates(min_sqnr=-inf)
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the accuracy is measured with.
+
+    Args:
+        gates: What to require; None for nothing.
+        data: Samples; None takes the calibration data.
+        max_samples: Use at most so many of `data`.
+    """
+
+    gates: Gates | None = None
+    data: Path | None = None
+    max_samples: int | None = None
+
+
+def convert_within(
+    model_path: Path,
+    calib: Path | None,
+    board_name: str,
+    directory: Path,
+    limits: Limits,
+    options: ConvertOptions | None = None,
+    judged: Judged | None = None,
+    emulator: Kind = "auto",
+    progress: Progress = silent,
+    *,
+    complete: bool = False,
+) -> tuple[Project, Outcome]:
+    """Convert a model in the cheapest way that keeps every constraint.
+
+    Args:
+        model_path: ONNX file.
+        calib: Calibration data; None for a quantised model.
+        board_name: Name of a board, or a board file.
+        directory: Output folder; written when a candidate was found.
+        limits: What the firmware may cost.
+        options: Choices of the conversion: what differs from the defaults stays as it is, the rest
+            of quantisation, kernels and memory is searched.
+        judged: What the accuracy has to be; its gates take the place of those of the options.
+        emulator: Who counts instructions; without one they are predicted.
+        progress: Told about long work.
+        complete: Look at every candidate, for a picture of the trade-off.
+
+    Returns:
+        The project, and all candidates.
+
+    Raises:
+        InputRefused: The input cannot be used, or a limit cannot be judged here.
+        Infeasible: No candidate keeps every constraint; nothing was written.
+    """
+    options, judged = replace(options or ConvertOptions(), gates=None), judged or Judged()
+    board = load_board(board_name)
+    memories = memories_for(board, options)
+    meter = Meter(board, limits, emulator)
+    with (
+        written_aside(directory, force=options.force) as aside,
+        tempfile.TemporaryDirectory(prefix="onnx2mcu-") as scratch,
+    ):
+        job = opened(model_path, calib, board, memories, options)
+        samples = _samples(job, options, judged)
+        gates = judged.gates
+        bench = _Bench(job, samples, gates or _NO_GATE, meter, Path(scratch), progress)
+        measured = gates is not None or (complete and samples is not None)
+        search = Search(bench, options, limits, judged=measured, complete=complete)
+        outcome = search.run()
+        taken = outcome.taken.candidate
+        write_project(aside, job, bench.planned(taken), taken.options, [outcome.note])
+    return Project(directory), outcome
+
+
+def _samples(job: Job, options: ConvertOptions, judged: Judged) -> Samples | None:
+    """What the accuracy is measured with."""
+    if judged.data is None:
+        if judged.gates is not None:
+            require_data(job.samples, "gates need")
+        return job.samples
+    specs, scale = job.imported.inputs, options.pixel_scale
+    return load_samples(judged.data, specs, judged.max_samples, "compare", pixel_scale=scale)
+
+
+class _Bench:
+    """Candidates of one model; nothing is computed twice."""
+
+    def __init__(
+        self,
+        job: Job,
+        samples: Samples | None,
+        gates: Gates,
+        meter: Meter,
+        scratch: Path,
+        progress: Progress,
+    ) -> None:
+        self._job, self._samples, self._gates = job, samples, gates
+        self._meter, self._scratch, self._progress = meter, scratch, progress
+        self._known: dict[tuple[Any, ...], Any] = {}
+
+    def _once(self, what: str, key: tuple[Any, ...], compute: Callable[[], Answer]) -> Answer:
+        if (what, *key) not in self._known:
+            self._known[what, *key] = compute()
+        found: Answer = self._known[what, *key]
+        return found
+
+    def free(self) -> bool:
+        samples = self._job.samples
+        return samples is not None and choosable(self._job.graph, samples)
+
+    def accuracy(self, candidate: Candidate) -> Comparison:
+        key = _quantisation(candidate)
+        return self._once("accuracy", key, lambda: self._judge(candidate))
+
+    def _judge(self, candidate: Candidate) -> Comparison:
+        return evaluate(
+            self._job.model,
+            self._planner(candidate).graph,
+            require_data(self._samples, "the accuracy needs"),
+            gates=self._gates,
+            progress=lambda done, total: self._progress(
+                f"accuracy, {candidate.quantisation}", done, total
+            ),
+        ).comparison
+
+    def prunes(self, candidate: Candidate) -> bool:
+        return self._planner(candidate).prunes
+
+    def _planner(self, candidate: Candidate) -> Planner:
+        key = *_quantisation(candidate), candidate.options.prune, candidate.options.optimize
+        return self._once(
+            "planner",
+            key,
+            lambda: Planner(self._job, *self._quantised(candidate), candidate.options),
+        )
+
+    def _quantised(self, candidate: Candidate) -> tuple[Refined, Quantized]:
+        job, options = self._job, candidate.options
+        return self._once(
+            "quantised",
+            _quantisation(candidate),
+            lambda: quantise(
+                job.graph, job.model, job.samples, job.rounding, options, self._progress
+            ),
+        )
+
+    def planned(self, candidate: Candidate) -> Integers:
+        """The integer graph with kernels and memory."""
+        return self._once(
+            "planned",
+            _identity(candidate),
+            lambda: self._planner(candidate).at(candidate.options.ram),
+        )
+
+    def arena(self, candidate: Candidate) -> int:
+        return self._planner(candidate).arena(candidate.options.ram)
+
+    def least(self, candidate: Candidate) -> Costs:
+        return self._once("least", _identity(candidate), lambda: self._fitting(candidate))
+
+    def _fitting(self, candidate: Candidate) -> Costs:
+        """Arena, stack and constants, and whether the board has room for them."""
+        job, options = self._job, candidate.options
+        try:
+            arranged = self.planned(candidate).arranged
+        except InputRefused as error:
+            return Costs(None, None, unfit=_told(error))
+        constants = flattened(arranged.graph).constants.values()
+        flash = sum(int(values.nbytes) for values in constants)
+        costs = Costs(flash, arranged.plan.arena_bytes + options.stack_bytes)
+        try:
+            require_fit(arranged, job.board, options.stack_bytes, job.memories, options.keep_inputs)
+        except InputRefused as error:
+            return replace(costs, unfit=_told(error))
+        return costs
+
+    def costs(self, candidate: Candidate) -> Costs:
+        return self._once("costs", _identity(candidate), lambda: self._measure(candidate))
+
+    def _measure(self, candidate: Candidate) -> Costs:
+        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+            write_project(Path(folder), self._job, self.planned(candidate), candidate.options)
+            self._progress(f"measure {candidate}", 0, 1)
+            costs = self._meter.measure(Path(folder), self.least(candidate))
+            self._progress(f"measure {candidate}", 1, 1)
+        return costs
+
+
+def _told(error: InputRefused) -> str:
+    """Why the board has no room, and what helps."""
+    return f"{error.reason}; {error.hint}" if error.hint else error.reason
+
+
+def _quantisation(candidate: Candidate) -> tuple[Any, ...]:
+    """What decides the integers."""
+    return candidate.precision.name, candidate.options.method, candidate.options.refine_weights
+
+
+def _identity(candidate: Candidate) -> tuple[Any, ...]:
+    """What decides the firmware."""
+    options = candidate.options
+    return *_quantisation(candidate), options.prune, options.optimize, options.ram

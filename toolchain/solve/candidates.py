@@ -1,0 +1,115 @@
+"""What there is to choose from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolchain.options import ConvertOptions
+from toolchain.plan import Ram
+from toolchain.select import Optimize
+
+_DEFAULT = ConvertOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """In how many bits a model computes.
+
+    Args:
+        name: For people.
+        changes: Options of the conversion that bring it about.
+    """
+
+    name: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+PRECISIONS = (Precision("int8"),)
+"""Cheapest first: one is tried only when no candidate of those before it keeps every constraint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A way to convert a model.
+
+    Args:
+        precision: In how many bits it computes.
+        options: All choices of the conversion.
+    """
+
+    precision: Precision
+    options: ConvertOptions
+
+    @property
+    def quantisation(self) -> str:
+        """How the integers are chosen, as on the command line."""
+        weights = " --weights auto" if self.options.refine_weights else ""
+        return f"{self.precision.name} --calibration {self.options.method}{weights}"
+
+    @property
+    def plan(self) -> str:
+        """Kernels and memory, as on the command line."""
+        kept = "" if self.options.prune else " --no-prune"
+        return f"--optimize {self.options.optimize} --ram {self.options.ram}{kept}"
+
+    def __str__(self) -> str:
+        return f"{self.quantisation} {self.plan}"
+
+    def planned(self, **changes: Any) -> "Candidate":
+        """The same with other options."""
+        return Candidate(self.precision, replace(self.options, **changes))
+
+
+def quantisations(precision: Precision, options: ConvertOptions, *, free: bool) -> list[Candidate]:
+    """Ways to quantise, from the least effort to the most.
+
+    Args:
+        precision: In how many bits.
+        options: The user's choices: what differs from the defaults stays.
+        free: There are data by which ranges and weights can be chosen.
+    """
+    first = Candidate(precision, replace(options, **precision.changes))
+    plain = (options.method, options.refine_weights) == (_DEFAULT.method, _DEFAULT.refine_weights)
+    if not free or not plain:
+        return [first]
+    return [
+        first,
+        first.planned(refine_weights=True),
+        first.planned(method="auto", refine_weights=True),
+    ]
+
+
+def kernels(first: Candidate, *, prunes: bool) -> Iterator[Candidate]:
+    """What kernels may be chosen for; the user's choice stays where it is not the default.
+
+    Args:
+        first: A candidate with the user's choices.
+        prunes: There are dead channels to remove.
+    """
+    options = first.options
+    wishes = (options.optimize,) if options.optimize is not _DEFAULT.optimize else tuple(Optimize)
+    for wish in wishes:
+        yield first.planned(optimize=wish)
+    if prunes and options.prune:
+        for wish in wishes:
+            yield first.planned(optimize=wish, prune=False)
+
+
+def varies_memory(options: ConvertOptions) -> bool:
+    """The plan of the memory is free: the user asked for none, and rows come from no caller."""
+    return options.ram is Ram.AUTO and not options.by_rows
+
+
+def levels(smallest: int, largest: int, room: int | None) -> list[int]:
+    """Sizes of arenas to aim at, largest first: two between two, and what there is room for.
+
+    Args:
+        smallest: Bytes of the smallest arena.
+        largest: Bytes of the arena with layers one after the other.
+        room: Bytes that may be used; None for any number.
+    """
+    ratio = largest / max(smallest, 1)
+    between = {round(smallest * ratio ** (i / 3)) for i in (1, 2)}
+    if room is not None:
+        between = {b for b in between if b < room} | {room}
+    return sorted((b for b in between if smallest < b < largest), reverse=True)
