@@ -107,13 +107,6 @@ def test_the_first_quantisation_that_meets_the_gates():
     assert len(bench.judged) == 2
 
 
-def test_memory_is_looked_at_before_accuracy():
-    bench = Made(gate=32.0)
-    outcome = search(bench, Limits(ram=1000), judged=True)
-    assert outcome.chosen is None
-    assert bench.judged == []
-
-
 def test_accuracy_that_is_out_of_reach():
     with pytest.raises(Infeasible) as error:
         _ = search(Made(gate=50.0), judged=True).taken
@@ -138,10 +131,13 @@ def test_a_refusal_has_built_what_it_names():
 
 def test_limits_that_only_together_are_too_much():
     with pytest.raises(Infeasible) as error:
-        _ = search(Made(), Limits(ram=1500 + STACK, latency_ms=1.2)).taken
+        _ = search(Made(), Limits(ram=1500 + STACK, latency_ms=1.6)).taken
     reason = error.value.reason
-    assert "--max-ram 3,548 bytes of RAM binds: the least that meets all else is 6,064" in reason
-    assert "--max-latency-ms 1.200 ms binds: the least that meets all else is " in reason
+    need = 2520 + STACK + REST  # the larger of two arenas between 1,000 and 4,000 bytes
+    assert (
+        f"--max-ram 3,548 bytes of RAM binds: the least that meets all else is {need:,}" in reason
+    )
+    assert "--max-latency-ms 1.600 ms binds: the least that meets all else is " in reason
     assert "closest: int8" in reason
 
 

@@ -111,5 +111,5 @@ def levels(smallest: int, largest: int, room: int | None) -> list[int]:
     ratio = largest / max(smallest, 1)
     between = {round(smallest * ratio ** (i / 3)) for i in (1, 2)}
     if room is not None:
-        between = {b for b in between if b < room} | {room}
+        between.add(room)
     return sorted((b for b in between if smallest < b < largest), reverse=True)

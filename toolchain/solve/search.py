@@ -68,32 +68,29 @@ class Search:
         self.judged, self.complete = judged, complete
 
     def run(self) -> Outcome:
-        """Candidates of every precision, until one is feasible."""
+        """Candidates of every precision, until one is feasible.
+
+        Where none is, all that can be linked are built: the numbers of a refusal are true.
+        """
+        order = cost_order(self.limits)
         points: list[Point] = []
         chosen: int | None = None
-        order = cost_order(self.limits)
         for precision in PRECISIONS:
-            found = self._of(precision)
-            if chosen is None:
-                best = cheapest(found, order)
-                chosen = None if best is None else len(points) + best
+            found = self._of(precision, built=self.complete)
+            best = cheapest(found, order) if chosen is None else None
+            chosen = len(points) + best if best is not None else chosen
             points += found
             if chosen is not None and not self.complete:
                 break
-        if chosen is None:
-            points = [self._completed(point) for point in points]
+        if chosen is None and not self.complete:
+            points = [p for precision in PRECISIONS for p in self._of(precision, built=True)]
         return Outcome(tuple(points), chosen, self.constraints, order)
 
-    def _of(self, precision: Precision) -> list[Point]:
-        """What cheap means rule out is ruled out before accuracy is measured."""
-        ways = quantisations(precision, self.options, free=self.bench.free())
-        if not self.complete:
-            outside = [self._outside(c) for c in self._planned(ways[0])]
-            if None not in outside:
-                return [point for point in outside if point is not None]
+    def _of(self, precision: Precision, *, built: bool) -> list[Point]:
+        """The quantisations of a precision, and every plan of the first that meets the gates."""
         points: list[Point] = []
         taken: Point | None = None
-        for way in ways:
+        for way in quantisations(precision, self.options, free=self.bench.free()):
             if taken is not None:
                 if not self.complete:
                     break
@@ -105,9 +102,7 @@ class Search:
                 points.append(point)
             else:
                 taken = point
-        if taken is not None:
-            points += self._evaluated(taken)
-        return points
+        return points if taken is None else [*points, *self._evaluated(taken, built=built)]
 
     def _accuracy(self, candidate: Candidate) -> Comparison | None:
         return self.bench.accuracy(candidate) if self.judged else None
@@ -131,11 +126,11 @@ class Search:
             if len(sizes) > 1:
                 yield smallest
 
-    def _evaluated(self, base: Point) -> list[Point]:
-        """Every plan of a quantisation with its costs."""
+    def _evaluated(self, base: Point, *, built: bool) -> list[Point]:
+        """Every plan of a quantisation with its costs; built also when it certainly misses."""
         points = []
         for candidate in self._planned(base.candidate):
-            found = None if self.complete else self._outside(candidate)
+            found = None if built else self._outside(candidate)
             found = found or self._point(candidate)
             points.append(replace(found, accuracy=base.accuracy))
             points += self._again(points[-1])
@@ -166,12 +161,6 @@ class Search:
         if not costs.unfit:
             costs = self.bench.costs(candidate)
         return Point(candidate, None, costs, self._missed(costs))
-
-    def _completed(self, point: Point) -> Point:
-        """With exact costs, for a refusal whose numbers are true."""
-        if point.costs is None or point.costs.built:
-            return point
-        return replace(self._point(point.candidate), accuracy=point.accuracy)
 
     def _missed(self, costs: Costs) -> tuple[Constraint, ...]:
         return missed(self.constraints, costs)
