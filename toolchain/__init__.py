@@ -5,7 +5,9 @@ from typing import Any
 _PIPELINE = (
     "build",
     "compare",
+    "Judged",
     "convert",
+    "convert_within",
     "diagnose",
     "diagnose_project",
     "emulate",
@@ -20,6 +22,10 @@ def __getattr__(name: str) -> Any:
         from toolchain.options import ConvertOptions
 
         return ConvertOptions
+    if name == "Limits":
+        from toolchain.solve import Limits
+
+        return Limits
     if name not in _PIPELINE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from toolchain import pipeline
