@@ -1,19 +1,87 @@
 """How far pure int8 rescues a net made to break it."""
 
+import re
+
+import numpy as np
+import onnx
 import pytest
 
-from tests.quality.hard_net import hard_net, hard_samples
+from tests.quality.hard_net import hard_model, hard_net, hard_samples
+from toolchain import passes, pipeline
+from toolchain.check.compare import Gates
+from toolchain.check.diagnosis import diagnose
 from toolchain.check.metrics import agreement
+from toolchain.errors import GateFailed
+from toolchain.frontend.load import load_model
+from toolchain.frontend.read import read
+from toolchain.frontend.samples import load_samples
 from toolchain.ir.batch import simulate_batch
 from toolchain.ir.fixedpoint import dequantize
 from toolchain.ir.fixedpoint import quantize as to_codes
+from toolchain.ops.average_pool import AveragePool
+from toolchain.options import ConvertOptions, silent
 from toolchain.quant.calibrate import Profile
-from toolchain.quant.choose import outliers
+from toolchain.quant.choose import choose, outliers
 from toolchain.quant.quantize import free_tensors, quantize
 from toolchain.quant.refine import Wanted, plain, refine
 from toolchain.quant.trial import float_values
 
 PLAIN = Wanted("minmax", weights=False)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The net as an ONNX file, and calibration samples."""
+    folder = tmp_path_factory.mktemp("hard")
+    onnx.save(hard_model(hard_net()), folder / "hard.onnx")
+    np.save(folder / "calibration.npy", hard_samples(300, 1)[:, 0].transpose(0, 3, 1, 2))
+    return folder
+
+
+def convert(files, method, output):
+    options = ConvertOptions(
+        method=method, refine_weights=method == "auto", gates=Gates(min_agreement=0.99), force=True
+    )
+    calibration = files / "calibration.npy"
+    return pipeline.convert(files / "hard.onnx", calibration, "mps2-an386", output, options)
+
+
+def test_the_gate_refuses_plain_int8_and_names_the_layers(files, tmp_path):
+    with pytest.raises(GateFailed, match=r"agreement .* is below 99.00%") as refused:
+        convert(files, "minmax", tmp_path / "out")
+    named = re.search(r"worst layers: (.*)", refused.value.reason)
+    assert named is not None
+    assert not (tmp_path / "out").exists()
+    model = load_model(files / "hard.onnx")
+    imported = read(model, "hard")
+    graph = passes.run(imported.graph)
+    samples = load_samples(files / "calibration.npy", imported.inputs)
+    chosen = choose(graph, model, samples, PLAIN, silent)
+    layers = diagnose(model, quantize(chosen.graph, chosen.ranges).graph, samples).layers
+    costliest = max((f for f in layers if f.op is not None), key=lambda f: f.share)
+    assert costliest.name in named[1]
+
+
+def test_auto_passes_the_same_gate(files, tmp_path):
+    convert(files, "auto", tmp_path / "out")
+    assert (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_rescaled_layers_are_diagnosed_as_they_are(files):
+    """Behind a global pool ONNX's last axis has one cell, the tensor's all the channels."""
+    model = load_model(files / "hard.onnx")
+    imported = read(model, "hard")
+    graph = passes.run(imported.graph)
+    samples = load_samples(files / "calibration.npy", imported.inputs)
+    chosen = choose(graph, model, samples, Wanted(), silent)
+    (pool,) = (op for op in chosen.graph.ops if isinstance(op, AveragePool))
+    assert chosen.graph.origins[pool.y].gain is not None
+    integer = quantize(chosen.graph, chosen.ranges).graph
+    for layer in diagnose(model, integer, samples).layers:
+        assert layer.output_sqnr_db > 30, layer.name
+        if layer.name == "pool":
+            assert layer.sqnr_db > 30
+            assert layer.clipping_rate < 0.01
 
 
 def measure(graph, samples):
