@@ -40,7 +40,10 @@ def files(tmp_path_factory):
 
 def convert(files, method, output):
     options = ConvertOptions(
-        method=method, refine_weights=method == "auto", gates=Gates(min_agreement=0.99), force=True
+        method=method,
+        refine_weights=method == "auto",
+        gates=Gates(min_agreement=0.99),
+        pure_int8=True,
     )
     calibration = files / "calibration.npy"
     return pipeline.convert(files / "hard.onnx", calibration, "mps2-an386", output, options)
