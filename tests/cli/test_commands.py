@@ -12,11 +12,12 @@ from toolchain.ir import IMPORTERS, Rounding
 from toolchain.project import Project
 
 CONVERT = {
-    "project", "model", "arena_bytes", "arena_lower_bound", "weights_bytes", "macs", "rounding",
-    "layers",
+    "project", "model", "arena_bytes", "arena_lower_bound", "arena_parts", "weights_bytes", "macs",
+    "rounding", "layers",
 }  # fmt: skip
 BUILD = {"elf", "flash_bytes", "code_bytes", "weights_bytes", "data_bytes", "bss_bytes"} | {
-    "stack_worst_bytes"
+    "stack_worst_bytes",
+    "memories",
 }
 EMULATE = {"emulator", "core", "samples", "instructions", "stack_bytes", "layers", "outputs"}
 COMPARE = {

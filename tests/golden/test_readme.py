@@ -122,7 +122,7 @@ def test_commands_and_options_exist():
         )
         assert command.help, name
     known = {o for c in commands.values() for p in c.params for o in p.opts}
-    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)):
+    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", text)):
         assert option in known | {"--help"}, option
 
 

@@ -161,7 +161,7 @@ class Lrn(Op):
             "lrn",
             ("x",),
             ("y",),
-            size(rng, 1, 9),
+            2 * size(rng, 0, 4) + 1,
             float(rng.choice([1e-4, 0.05, 2.0])),
             float(rng.choice([0.5, 0.75, 1.0])),
             float(rng.choice([1.0, 2.0, 0.01])),
@@ -171,15 +171,17 @@ class Lrn(Op):
 
 @imports("LRN")
 def import_lrn(node: Node, b: Builder) -> None:
-    """1-D and 2-D, over windows of channels."""
+    """1-D and 2-D, over windows of an odd number of channels."""
     y, rank = node.outputs[0], len(b.shape(node.input(0)))
     count = int(node.attribute("size", 0))
     alpha, beta, bias = (
         float(node.attribute(name, default))
         for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0))
     )
-    if not 1 <= count <= MAX_SIZE:
-        raise Unsupported(f"LRN over {count} channels", f"1 to {MAX_SIZE} are supported")
+    if not 1 <= count <= MAX_SIZE or count % 2 == 0:
+        raise Unsupported(
+            f"LRN over {count} channels", f"odd numbers up to {MAX_SIZE} are, as in ONNX Runtime"
+        )
     if min(alpha, beta, bias) <= 0 or beta > 4:
         raise Unsupported(
             f"LRN with alpha {alpha:g}, beta {beta:g} and bias {bias:g}",
