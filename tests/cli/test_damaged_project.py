@@ -100,7 +100,7 @@ def test_interrupted_run_leaves_nothing(onnx2mcu, arguments, labelled, tmp_path,
     output = tmp_path / "new" / "out"
     with pytest.MonkeyPatch.context() as patch:
         if stopped == "convert":
-            patch.setattr(pipeline.conversion, "write_records", press)
+            patch.setattr(pipeline.writing, "write_records", press)
         else:
             patch.setattr(pipeline, stopped, press)
         if stopped == "compare":

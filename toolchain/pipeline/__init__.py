@@ -1,7 +1,7 @@
 """The corridor: the only package that knows every room."""
 
 from toolchain.pipeline.comparison import compare
-from toolchain.pipeline.conversion import convert, tool_version
+from toolchain.pipeline.conversion import convert
 from toolchain.pipeline.costs import require_limits
 from toolchain.pipeline.diagnosing import diagnose, diagnose_project
 from toolchain.pipeline.emulation import build, emulate, require_ready
@@ -10,6 +10,7 @@ from toolchain.pipeline.inspection import inspect
 from toolchain.pipeline.profiling import one_sample, profile, profile_functions
 from toolchain.pipeline.samples import input_specs
 from toolchain.pipeline.solving import Judged, convert_within
+from toolchain.pipeline.writing import tool_version
 
 __all__ = [
     "Judged",

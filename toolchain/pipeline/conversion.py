@@ -1,56 +1,22 @@
 """From a model file to a project folder."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 from onnx import ModelProto
 
-from toolchain import passes
-from toolchain.board import Board, load_board
+from toolchain.board import load_board
 from toolchain.check.compare import Gates
-from toolchain.check.evaluate import evaluate, input_codes
-from toolchain.emit import (
-    ModelCode,
-    identifier,
-    write_code,
-    write_firmware,
-    write_model,
-    write_renode,
-)
+from toolchain.check.evaluate import evaluate
 from toolchain.errors import GateFailed, InputRefused
-from toolchain.frontend.load import load_model
-from toolchain.frontend.read import Imported, read
-from toolchain.frontend.rounding import Chosen, rounding_for
-from toolchain.frontend.samples import Samples, load_samples
-from toolchain.ir import Array, DType, Family, Graph, Rounding, Stage, Target, TensorType, verify
+from toolchain.frontend.samples import Samples
+from toolchain.ir import DType, Graph, Rounding, Stage, verify
 from toolchain.options import ConvertOptions, Progress, silent
+from toolchain.pipeline.job import Job, memories_for, opened, require_data
 from toolchain.pipeline.precision import AUTO, choose_wide
-from toolchain.pipeline.samples import checked_sample, require_single_samples
-from toolchain.plan import (
-    Arranged,
-    Memories,
-    Plans,
-    Ram,
-    check_planned,
-    divided,
-    memories_of,
-    require_fit,
-    rows_notes,
-)
-from toolchain.project import (
-    Project,
-    Source,
-    firmware_of,
-    layer_names,
-    layers_named,
-    manifest_of,
-    write_records,
-    written_aside,
-)
+from toolchain.pipeline.writing import Integers, write_project
+from toolchain.plan import Plans, Ram, check_planned, divided, require_fit, rows_notes
+from toolchain.project import Project, layer_names, layers_named, written_aside
 from toolchain.quant.choose import choose
 from toolchain.quant.layers import refine_layers
 from toolchain.quant.mixed import mix
@@ -59,10 +25,6 @@ from toolchain.quant.quantize import Quantized, free_tensors, quantize
 from toolchain.quant.refine import Refined, Wanted, split
 from toolchain.quant.sensitivity import Plain
 from toolchain.rows import flattened
-
-STORED_SAMPLES = 16
-CHECKED_SAMPLES = 2
-"""Samples of the check for Renode, whose right outputs are computed at conversion."""
 
 
 def convert(
@@ -104,196 +66,6 @@ def convert(
             _require(job.model, whole, samples, options.gates, progress)
         write_project(aside, job, planned, options)
     return Project(directory)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is converted, and what for.
-
-    Args:
-        path: ONNX file.
-        model: Its contents.
-        imported: The same as a graph, with its inputs.
-        graph: The float graph after the passes.
-        samples: Calibration data, if there are any.
-        board: The board.
-        memories: Where things go, as far as the user says.
-        chosen: How integers are requantised, and why.
-    """
-
-    path: Path
-    model: ModelProto
-    imported: Imported
-    graph: Graph
-    samples: Samples | None
-    board: Board
-    memories: Memories
-    chosen: Chosen
-
-    @property
-    def rounding(self) -> Rounding:
-        """How integers are requantised."""
-        return self.chosen.rounding
-
-    def target(self, options: ConvertOptions) -> Target:
-        """What kernels are chosen for."""
-        return Target(self.board.isa, options.family)
-
-
-@dataclass(frozen=True, slots=True)
-class Integers:
-    """A quantised graph with its kernels and its memory."""
-
-    arranged: Arranged
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    chosen: Refined
-
-
-def memories_for(board: Board, options: ConvertOptions) -> Memories:
-    """Where things go, as far as the user says.
-
-    Raises:
-        InputRefused: The board has no such memory, or it is smaller.
-    """
-    where = options.arena_in, options.weights_in, options.hot_weights
-    return memories_of(board, *where, options.stack_bytes)
-
-
-def opened(
-    model_path: Path,
-    calib: Path | None,
-    board: Board,
-    memories: Memories,
-    options: ConvertOptions,
-) -> Job:
-    """Read a model and its calibration data.
-
-    Raises:
-        InputRefused: They cannot be used.
-    """
-    model = load_model(model_path)
-    imported = read(model, model_path.stem, options.shapes, options.outputs)
-    require_single_samples(imported)
-    graph = passes.run(imported.graph)
-    samples = None
-    if calib is not None:
-        samples = load_samples(
-            calib, imported.inputs, options.max_samples, pixel_scale=options.pixel_scale
-        )
-    chosen = rounding_for(model, options.rounding)
-    return Job(model_path, model, imported, graph, samples, board, memories, chosen)
-
-
-def require_data(samples: Samples | None, what: str) -> Samples:
-    """The calibration data; refuse to go on without.
-
-    Raises:
-        InputRefused: There are none.
-    """
-    if samples is None:
-        raise InputRefused("convert", "", f"{what} calibration data", "give --calib")
-    return samples
-
-
-def write_project(
-    aside: Path,
-    job: Job,
-    planned: Integers,
-    options: ConvertOptions,
-    notes: Sequence[str] = (),
-) -> None:
-    """Write all files of a project.
-
-    Args:
-        aside: Its folder.
-        job: What is converted.
-        planned: The integer graph with kernels and memory.
-        options: The user's choices.
-        notes: More sentences for the manifest.
-    """
-    board, samples, arranged = job.board, job.samples, planned.arranged
-    target, prefix = job.target(options), identifier(options.prefix or job.path.stem)
-    memories = job.memories.beside(arranged.plan, board.ram.name)
-    code = write_code(arranged.graph, arranged.choices, arranged.plan, target, prefix, memories)
-    source = Source(
-        job.path.name,
-        sha256(job.path.read_bytes()).hexdigest(),
-        tool_version(),
-        board,
-        options.family,
-        options.method,
-        0 if samples is None else len(samples),
-        options.stack_bytes,
-        options.shapes,
-        options.pixel_scale,
-        (
-            *job.imported.notes,
-            *_notes_on(options, code.prefix),
-            *job.chosen.notes,
-            *(samples.warnings if samples else ()),
-            *planned.notes,
-            *_notes_on_memories(code, memories),
-            *notes,
-        ),
-        planned.warnings,
-        job.rounding,
-        planned.chosen.methods,
-        planned.chosen.gains,
-    )
-    write_model(aside, code, source.facts())
-    write_firmware(
-        aside,
-        firmware_of(code),
-        board,
-        options.cmsis_nn_dir,
-        options.stack_bytes,
-        optimize=options.optimize,
-    )
-    first = _first_codes(code.graph, samples)
-    checked = [checked_sample(code.graph, sample) for sample in first[:CHECKED_SAMPLES]]
-    write_renode(aside, code.prefix, board, checked)
-    write_records(aside, job.model, code.graph, manifest_of(code, source), first)
-
-
-def _notes_on(options: ConvertOptions, prefix: str) -> Iterator[str]:
-    """What became of choices that could not be taken as they are."""
-    if options.family is Family.CMSIS_NN and options.cmsis_nn_dir is None:
-        yield "no copy of CMSIS-NN was named: its functions are linked in their portable form"
-    if options.prefix and options.prefix != prefix:
-        yield f"the prefix of files and symbols is {prefix}"
-
-
-def _notes_on_memories(code: ModelCode, memories: Memories) -> Iterator[str]:
-    """Where arena and weights are, when the user chose."""
-    if code.plan.parts:
-        parts = (f"{part.nbytes:,} bytes in {part.memory}" for part in code.plan.parts)
-        yield f"arena: {', '.join(parts)}"
-    if code.weights_memory:
-        yield f"weights: {code.constant_bytes - code.hot_bytes:,} bytes in {code.weights_memory}"
-    if memories.hot is not None and not code.hot:
-        yield f"no weights are copied: none fit into {memories.hot.nbytes:,} bytes"
-    if code.hot:
-        share = sum(code.reads[name] for name in code.hot) / max(sum(code.reads.values()), 1)
-        yield (
-            f"copied to {code.hot_memory} at start: {code.hot_bytes:,} bytes of weights, "
-            f"about {share:.0%} of their reads"
-        )
-
-
-def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]]:
-    """Codes of the first samples; random ones, always the same, when there are none."""
-    if samples is not None:
-        return [input_codes(graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)]
-    rng = np.random.default_rng(0)
-    return [
-        {x: _random_codes(graph.types[x], rng) for x in graph.inputs} for _ in range(STORED_SAMPLES)
-    ]
-
-
-def _random_codes(kind: TensorType, rng: np.random.Generator) -> Array:
-    low, high = kind.dtype.limits
-    return rng.integers(low, high + 1, kind.shape, kind.dtype.value)
 
 
 def _require_pure(graph: Graph) -> None:
@@ -418,11 +190,3 @@ def _require(
     ).comparison
     if not verdict.passed:
         raise GateFailed("convert", "", "; ".join(verdict.reasons), "nothing was written")
-
-
-def tool_version() -> str:
-    """Version of the installed tool."""
-    try:
-        return version("onnx2mcu")
-    except PackageNotFoundError:
-        return "unknown"

@@ -5,7 +5,7 @@ from pathlib import Path
 from toolchain.check.exported import check_export
 from toolchain.emit import qdq_model
 from toolchain.errors import GateFailed
-from toolchain.pipeline.conversion import tool_version
+from toolchain.pipeline.writing import tool_version
 from toolchain.project import Project, require_free, write_file
 from toolchain.results import QdqExport
 

@@ -13,17 +13,10 @@ from toolchain.check.evaluate import evaluate
 from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.options import ConvertOptions, Progress, silent
-from toolchain.pipeline.conversion import (
-    Integers,
-    Job,
-    Planner,
-    memories_for,
-    opened,
-    quantise,
-    require_data,
-    write_project,
-)
+from toolchain.pipeline.conversion import Planner, quantise
 from toolchain.pipeline.costs import Meter
+from toolchain.pipeline.job import Job, memories_for, opened, require_data
+from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import require_fit
 from toolchain.project import Project, written_aside
 from toolchain.quant.choose import choosable
@@ -98,7 +91,7 @@ def convert_within(
         job = opened(model_path, calib, board, memories, options)
         samples = _samples(job, options, judged)
         gates = judged.gates
-        bench = _Bench(job, samples, gates or _NO_GATE, meter, Path(scratch), progress)
+        bench = _Bench(job, samples, gates, meter, Path(scratch), progress)
         measured = gates is not None or (complete and samples is not None)
         search = Search(bench, options, limits, judged=measured, complete=complete)
         outcome = search.run()
@@ -124,12 +117,12 @@ class _Bench:
         self,
         job: Job,
         samples: Samples | None,
-        gates: Gates,
+        asked: Gates | None,
         meter: Meter,
         scratch: Path,
         progress: Progress,
     ) -> None:
-        self._job, self._samples, self._gates = job, samples, gates
+        self._job, self._samples, self._asked = job, samples, asked
         self._meter, self._scratch, self._progress = meter, scratch, progress
         self._known: dict[tuple[Any, ...], Any] = {}
 
@@ -152,7 +145,7 @@ class _Bench:
             self._job.model,
             self._planner(candidate).graph,
             require_data(self._samples, "the accuracy needs"),
-            gates=self._gates,
+            gates=self._asked or _NO_GATE,
             progress=lambda done, total: self._progress(
                 f"accuracy, {candidate.quantisation}", done, total
             ),
@@ -170,7 +163,8 @@ class _Bench:
         )
 
     def _quantised(self, candidate: Candidate) -> tuple[Refined, Quantized]:
-        job, options = self._job, candidate.options
+        job = self._job
+        options = replace(candidate.options, gates=self._asked)
         return self._once(
             "quantised",
             _quantisation(candidate),

@@ -44,7 +44,8 @@ class Candidate:
     def quantisation(self) -> str:
         """How the integers are chosen, as on the command line."""
         weights = " --weights auto" if self.options.refine_weights else ""
-        return f"{self.precision.name} --calibration {self.options.method}{weights}"
+        wide = "".join(f" --int16 {pattern}" for pattern in self.options.int16)
+        return f"{self.precision.name} --calibration {self.options.method}{weights}{wide}"
 
     @property
     def plan(self) -> str:
