@@ -128,6 +128,10 @@ def test_all_shared_models(shared):
         if len(specs) == 1:
             shape = graph.types[specs[0].name].shape
             codes = rng.integers(-128, 128, shape).astype(np.int8)
-            _agrees(graph, [{specs[0].name: codes}])
+            try:
+                _agrees(graph, [{specs[0].name: codes}])
+            except InputRefused as refused:
+                assert "int16 codes has no form in ONNX" in refused.reason
+                continue
             done += 1
     assert done > 80
