@@ -215,19 +215,21 @@ extern "C"
     extern const glue_strip_form glue_depthwise_3x3_line_general_mve;
     extern const glue_strip_form glue_depthwise_3x3_stride2_mve;
     extern const glue_strip_form glue_depthwise_3x3_stride2_general_mve;
+    extern const glue_strip_form glue_depthwise_3x3_stride2_line_mve;
+    extern const glue_strip_form glue_depthwise_3x3_stride2_line_general_mve;
 
     /* Depthwise convolution with a kernel of at most 3 x 3, without dilation; both strides 1 or both 2. */
     typedef struct
     {
         const glue_strip_form *form;
-        const glue_strip_form *single; /* a line form: computes an odd last line by itself; or NULL */
+        const glue_strip_form *single; /* for stride 1, a line form: computes an odd last line by itself; or NULL */
         int32_t images;
         int32_t channels;
         int32_t image_step;
         int32_t output_image_step;
         glue_depthwise_axis_mve along;  /* the axis along which strips are cut: rows or columns */
         glue_depthwise_axis_mve across; /* the other one */
-        int32_t span;                   /* outputs of one strip, in [4, along.output] */
+        int32_t span;                   /* outputs of one strip, in [4, along.output]; of a line form at least 8 */
         int32_t by_lines;               /* 1: all strips of some lines come before the next lines */
         int32_t in_place;               /* 1: y is x */
         int32_t input_zero_point;
@@ -246,11 +248,11 @@ extern "C"
 
     /*
      * Results as those of glue_depthwise_s8_mve. scratch, 4-byte aligned: 64 * (span + 2) bytes, for stride 2
-     * 128 * (2 * span + 1). Seven output steps of along plus that of across are below 65536. across.output is at least
-     * 2 unless there is a single form; then span is at least 8. Narrow forms: 8 channels, along the width,
-     * every strip with an even number of positions inside the image; scratch 32 * (span + 2) bytes. In place: shapes are
-     * the same, strides 1, across.padding is at most 1, span is along.output, across.output is even unless there is a
-     * single form; scratch along.input * channels bytes more.
+     * 128 * (2 * span + 1), half of that in the line form. Seven output steps of along plus that of across are below
+     * 65536. across.output is at least 2 unless there is a line form; then span is at least 8. Narrow forms: 8 channels,
+     * along the width, every strip with an even number of positions inside the image; scratch 32 * (span + 2) bytes. In
+     * place: shapes are the same, strides 1, across.padding is at most 1, span is along.output, across.output is even
+     * unless there is a single form; scratch along.input * channels bytes more.
      */
     arm_cmsis_nn_status glue_depthwise_strips_s8_mve(const glue_depthwise_strips_mve_params *layer,
                                                      const int8_t *x,

@@ -95,7 +95,40 @@ glue_strip_fill_stride2_mve:
     strip_end \name, 1b
 .endm
 
+/* Four windows of one line. */
+.macro windows q
+    vldrw.u32 q1, [q6, #GLUE_STRIP_ADVANCE]!
+    vldrw.u32 q2, [q6, #GLUE_STRIP_ADVANCE]!
+    vmladav.s8 r0, q1, q0
+    vmladav.s8 r2, q2, q0
+    vldrw.u32 q1, [q6, #GLUE_STRIP_ADVANCE]!
+    vldrw.u32 q2, [q6, #GLUE_STRIP_ADVANCE]!
+    vmladav.s8 r4, q1, q0
+    vmladav.s8 r6, q2, q0
+    strip_lanes \q
+.endm
+
+/* A step is eight positions of one line, one window for each output. q0 weights. */
+.macro line name, general
+    strip_begin \name
+1:
+    vldrw.u32 q0, [r0], #16
+    strip_channel \general, 3f
+2:
+    windows q4
+    windows q5
+    strip_codes \general
+    le lr, 2b
+3:
+    strip_tail 2b
+    windows q4
+    strip_half_codes \general
+    strip_end \name, 1b
+.endm
+
     singles glue_strip_3x3_stride2_mve, 0
     singles glue_strip_3x3_stride2_general_mve, 1
+    line glue_strip_3x3_stride2_line_mve, 0
+    line glue_strip_3x3_stride2_line_general_mve, 1
 
 #endif

@@ -37,6 +37,17 @@ sum_singles(const glue_strip_mve *strip, const int8_t *weights, const uint8_t *a
     }
 }
 
+/* Eight positions of one line. */
+static void
+sum_line(const glue_strip_mve *strip, const int8_t *weights, const uint8_t *at, int32_t halves, int32_t *sums)
+{
+    const int8x16_t kernel = vldrbq_s8(weights);
+    for (int32_t i = 0; i < 4 * halves; i++)
+    {
+        sums[i] = vmladavq_s8(glue_strip_window(strip, &at, GLUE_STRIP_ADVANCE), kernel);
+    }
+}
+
 void glue_strip_3x3_stride2_mve(glue_strip_mve *strip)
 {
     glue_strip_loop(strip, sum_singles, 16 * GLUE_STRIP_CELL, WEIGHT_WORDS, 0);
@@ -45,6 +56,16 @@ void glue_strip_3x3_stride2_mve(glue_strip_mve *strip)
 void glue_strip_3x3_stride2_general_mve(glue_strip_mve *strip)
 {
     glue_strip_loop(strip, sum_singles, 16 * GLUE_STRIP_CELL, WEIGHT_WORDS, 1);
+}
+
+void glue_strip_3x3_stride2_line_mve(glue_strip_mve *strip)
+{
+    glue_strip_loop(strip, sum_line, 16 * GLUE_STRIP_CELL, WEIGHT_WORDS, 0);
+}
+
+void glue_strip_3x3_stride2_line_general_mve(glue_strip_mve *strip)
+{
+    glue_strip_loop(strip, sum_line, 16 * GLUE_STRIP_CELL, WEIGHT_WORDS, 1);
 }
 
 #endif
@@ -58,3 +79,14 @@ void glue_strip_3x3_stride2_general_mve(glue_strip_mve *strip)
 const glue_strip_form glue_depthwise_3x3_stride2_mve = FORM(GLUE_STRIP_SHORT_WORDS, glue_strip_3x3_stride2_mve);
 const glue_strip_form glue_depthwise_3x3_stride2_general_mve =
     FORM(GLUE_STRIP_GENERAL_WORDS, glue_strip_3x3_stride2_general_mve);
+
+/* One line: a cell of lines 0 to 3 is enough. */
+#define LINE(numbers, run)                                                                                             \
+    {                                                                                                                  \
+        2, 1, 8, 3, GLUE_STRIP_CELL, WEIGHT_WORDS + numbers, {-128, -64, 0, 0}, glue_strip_fill_mve, run               \
+    }
+
+const glue_strip_form glue_depthwise_3x3_stride2_line_mve =
+    LINE(GLUE_STRIP_SHORT_WORDS, glue_strip_3x3_stride2_line_mve);
+const glue_strip_form glue_depthwise_3x3_stride2_line_general_mve =
+    LINE(GLUE_STRIP_GENERAL_WORDS, glue_strip_3x3_stride2_line_general_mve);

@@ -2,9 +2,9 @@
  * Depthwise convolutions on strips; for C and assembly.
  *
  * A strip is a copy of neighbouring lines of the image in which the codes of one channel and position in four lines lie
- * together as one word: 16 channels are a cell of 64 bytes (for stride 2 two cells, of lines 0 to 3 and 2 to 5), and
- * positions follow along the line. The 4 x 4 window of one channel is then one gather of four words, and the sum over
- * it one instruction. Cells outside the image hold the input zero point.
+ * together as one word: 16 channels are a cell of 64 bytes (for two lines of outputs with stride 2 two cells, of lines
+ * 0 to 3 and 2 to 5), and positions follow along the line. The 4 x 4 window of one channel is then one gather of four
+ * words, and the sum over it one instruction. Cells outside the image hold the input zero point.
  */
 
 #ifndef GLUE_DEPTHWISE_MVE_STRIP_H
@@ -19,8 +19,8 @@
 #define GLUE_STRIP_CELL_NARROW 32 /* of 8 channels */
 
 /*
- * How far the gathers advance before they read. Stride 1: two positions; stride 2: to the window of the next output of
- * line 0, then to that of line 1 beside it.
+ * How far the gathers advance before they read. Stride 1, or one line: two positions; stride 2: to the window of the
+ * next output of line 0, then to that of line 1 beside it.
  */
 #define GLUE_STRIP_ADVANCE 128
 #define GLUE_STRIP_ADVANCE_NARROW 64
@@ -112,6 +112,8 @@ void glue_strip_3x3_line_mve(glue_strip_mve *strip);
 void glue_strip_3x3_line_general_mve(glue_strip_mve *strip);
 void glue_strip_3x3_stride2_mve(glue_strip_mve *strip);
 void glue_strip_3x3_stride2_general_mve(glue_strip_mve *strip);
+void glue_strip_3x3_stride2_line_mve(glue_strip_mve *strip);
+void glue_strip_3x3_stride2_line_general_mve(glue_strip_mve *strip);
 
 #endif /* __ASSEMBLER__ */
 

@@ -101,12 +101,29 @@ def _one_row(rng: np.random.Generator) -> Example:
     )
 
 
-MAKERS = (_on_strips, _on_long_strips, _on_narrow_strips, _one_row, _general)
+def _one_line(rng: np.random.Generator) -> Example:
+    """One line of 8 to 30 outputs with stride 2, along either axis; any of the pads."""
+    before, after = ((0, 0), (1, 0), (0, 1))[int(rng.integers(3))]
+    start, end = (int(n) for n in rng.integers(0, 2, 2))
+    length = 2 * size(rng, 8, 30) + 1 - start - end
+    pads, shape = (before, start, after, end), (1, 3 - before - after, length, size(rng, 1, 40))
+    if rng.random() < 0.3:
+        pads, shape = (start, before, end, after), (1, shape[2], shape[1], shape[3])
+    return _example(rng, Window((3, 3), (2, 2), pads), shape)
+
+
+MAKERS = (_on_strips, _on_long_strips, _on_narrow_strips, _one_row, _one_line, _general)
+
+
+def _form(kernel: str) -> strips.Form:
+    if "stride2" not in kernel:
+        return strips.STRIDE1
+    return strips.STRIDE2_LINE if "line" in kernel else strips.STRIDE2
 
 
 def _facts(site: Site, kernel: str) -> dict[str, bool]:
     """What is special about a layer on strips."""
-    kind = strips.STRIDE2 if "stride2" in kernel else strips.STRIDE1
+    kind = _form(kernel)
     cut = strips.cut(site, kind)
     assert cut is not None
     printed = strips.facts(site, kind, cut)
@@ -161,6 +178,17 @@ def test_one_row_equals_its_oracle(tmp_path: Path) -> None:
     taken = [site.shape(site.op.y)[2] for site, c in layers if c.kernel.name.endswith("row_mve")]
     assert len(taken) >= 30
     assert set(taken) == {4, 5, 6, 7, 8}
+
+
+@pytest.mark.usefixtures("form")
+def test_one_line_with_stride_2_equals_its_oracle(tmp_path: Path) -> None:
+    layers = run_layers(_one_line, range(40), tmp_path / "project")
+    lines = [(site, c) for site, c in layers if c.kernel.name.endswith("stride2_line_s8_mve")]
+    assert len(lines) >= 35
+    totals = _totals(lines)
+    for fact in ("general", "transposed"):
+        assert 8 <= totals[fact] <= totals["all"] - 8, fact
+    assert totals["several"] >= 5
 
 
 def test_any_geometry_equals_its_oracle(tmp_path: Path) -> None:

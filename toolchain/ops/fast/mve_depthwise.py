@@ -45,8 +45,13 @@ def _stride1(site: Site) -> bool:
 
 
 def _stride2(site: Site) -> bool:
-    """Kernel up to 3x3, stride 2, no dilation or multiplier, 8 outputs along one axis."""
+    """Kernel up to 3x3, stride 2, no dilation or multiplier, a map of at least 4x2 or 2x4."""
     return strips.cut(site, strips.STRIDE2) is not None
+
+
+def _stride2_line(site: Site) -> bool:
+    """Kernel up to 3x3, stride 2, no dilation or multiplier, 8 outputs along one axis."""
+    return strips.cut(site, strips.STRIDE2_LINE) is not None
 
 
 _OUTPUTS = range(4, 9)
@@ -152,6 +157,12 @@ DEPTHWISE: tuple[Kernel, ...] = (
         "glue_depthwise_mve_3x3_stride2",
         strips.STRIDE2,
         _stride2,
+    ),
+    _strip_kernel(
+        "glue_depthwise_3x3_stride2_line_s8_mve",
+        "glue_depthwise_mve_3x3_stride2",
+        strips.STRIDE2_LINE,
+        _stride2_line,
     ),
     Kernel(
         "glue_depthwise_s8_mve",

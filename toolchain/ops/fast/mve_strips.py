@@ -13,8 +13,8 @@ from toolchain.ops.fast.epilogue import clamp_of, folded_bias, requantisation, r
 _CHANNELS = 16
 """Of a strip."""
 
-_OUTPUTS, _LINES, _SINGLE = 4, 2, 8
-"""Outputs and lines of a step; outputs of a step of one line."""
+_SINGLE = 8
+"""Outputs of a step of one line."""
 
 _SCRATCH = 3200
 _MOVE, _KEEP = 60, 8
@@ -25,7 +25,7 @@ _REACH = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One of the two kernels.
+    """One of the kernels.
 
     Args:
         name: Its glue_strip_form.
@@ -33,8 +33,10 @@ class Form:
         places: Where in a window the kernel lies: (position, line) of each output.
         cell: Bytes of a strip per position.
         copy: Instructions to copy one position of 16 channels.
-        step: Instructions of one step, which gives 4 outputs of 2 lines.
-        single: Instructions of one step of 8 outputs of one line; None: only two together.
+        step: Instructions of one step.
+        single: Instructions of one step of 8 outputs of an odd last line; None: it has no form.
+        outputs: What a step gives along the strip,
+        lines: and across.
     """
 
     name: str
@@ -44,10 +46,13 @@ class Form:
     copy: int
     step: int
     single: int | None
+    outputs: int = 4
+    lines: int = 2
 
 
 STRIDE1 = Form("3x3", 1, ((0, 0), (1, 0), (0, 1), (1, 1)), 64, 15, 27, 29)
 STRIDE2 = Form("3x3_stride2", 2, ((0, 0),), 128, 22, 33, None)
+STRIDE2_LINE = Form("3x3_stride2_line", 2, ((0, 0),), 64, 15, 33, None, _SINGLE, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ def _narrow(form: Form, along: Axis, span: int, channels: int) -> bool:
 
 def _has_single(form: Form, across: Axis, span: int, narrow: bool) -> bool:
     """An odd last line is computed by itself."""
-    odd = across.output % _LINES == 1
+    odd = across.output % form.lines == 1
     return form.single is not None and odd and span >= _SINGLE and not narrow
 
 
@@ -128,14 +133,14 @@ def _cost(
         tail = 0 if rest == 0 else 22 if rest <= outputs // 2 else step + 8
         return copy + channels * (18 + steps * step + tail)
 
-    pairs, odd = divmod(across.output, _LINES)
-    cost = pairs * strip(_OUTPUTS, form.step)
+    whole, odd = divmod(across.output, form.lines)
+    cost = whole * strip(form.outputs, form.step)
     if form.single is not None and _has_single(form, across, span, narrow):
         cost += strip(_SINGLE, form.single)
     elif odd:
-        if not pairs:
+        if not whole:
             return None
-        cost += strip(_OUTPUTS, form.step)
+        cost += strip(form.outputs, form.step)
     return _ceil(along.output, span) * cost
 
 
@@ -147,7 +152,7 @@ def _cuts(site: Site, form: Form) -> Iterator[Cut]:
     for along, across in ((width, height), (height, width)):
         if (_SINGLE - 1) * along.output_step + across.output_step >= _REACH:
             continue
-        for span in range(_OUTPUTS, along.output + 1):
+        for span in range(form.outputs, along.output + 1):
             for narrow in {False, _narrow(form, along, span, channels)}:
                 cost = _cost(form, along, across, span, channels, narrow)
                 if _bytes(form, span, narrow) <= _SCRATCH and cost is not None:
@@ -183,7 +188,8 @@ def cut_by_lines(site: Site, form: Form) -> Cut | None:
     found = _cheapest(c for c in _cuts(site, form) if not c.transposed)
     if found is None or (found == cut(site, form) and len(found.starts) == 1):
         return None
-    moves = len(found.starts) * _ceil(found.across.output, _LINES) if len(found.starts) > 1 else 0
+    places = len(found.starts)
+    moves = places * _ceil(found.across.output, form.lines) if places > 1 else 0
     return replace(found, by_lines=True, cost=found.cost + _MOVE * moves)
 
 
@@ -195,15 +201,14 @@ def cut_in_place(site: Site, form: Form) -> Cut | None:
         return None
 
     def keeps(c: Cut) -> bool:
-        even = c.across.output % _LINES == 0 or _has_single(form, c.across, c.span, c.narrow)
+        even = c.across.output % form.lines == 0 or _has_single(form, c.across, c.span, c.narrow)
         return even and len(c.starts) == 1 and c.across.padding <= 1
 
     found = _cheapest(filter(keeps, _cuts(site, form)))
     if found is None:
         return None
-    strips = _ceil(found.across.output - _LINES, _LINES) * _ceil(
-        site.shape(site.op.x)[3], _CHANNELS
-    )
+    later = _ceil(found.across.output - form.lines, form.lines)
+    strips = later * _ceil(site.shape(site.op.x)[3], _CHANNELS)
     kept = strips * (_KEEP * found.along.input + _MOVE)
     return replace(found, in_place=True, cost=found.cost + kept)
 
@@ -234,16 +239,16 @@ def _strips(site: Site, form: Form, chosen: Cut) -> Iterator[tuple[int, int]]:
     images, channels = (site.shape(site.op.x)[i] for i in (0, 3))
     sizes = [int(np.prod(site.shape(t)[1:])) for t in (site.op.x, site.op.y)]
     single = _has_single(form, across, chosen.span, chosen.narrow)
-    lines = list(range(0, across.output - _LINES + 1, _LINES))
-    if across.output % _LINES:
-        lines.append(across.output - 1 if single else across.output - _LINES)
+    lines = list(range(0, across.output - form.lines + 1, form.lines))
+    if across.output % form.lines:
+        lines.append(across.output - (1 if single else form.lines))
     places = [(line, start) for start in chosen.starts for line in lines]
     if chosen.by_lines:
         places = [(line, start) for line in lines for start in chosen.starts]
     for image in range(images):
         for line, start in places:
             output = min(start, along.output - chosen.span)
-            last = min(line + _LINES, across.output) - 1
+            last = min(line + form.lines, across.output) - 1
             x = max(line * form.stride - across.padding, 0) * across.input_step
             x += max(output * form.stride - along.padding, 0) * along.input_step
             y = last * across.output_step + (output + chosen.span - 1) * along.output_step
