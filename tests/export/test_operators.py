@@ -185,7 +185,7 @@ class _Private(Op):
 
 
 def test_operators_without_a_form_are_refused_together():
-    kind = TensorType((1, 4), "int8", Quant((0.1,), 0))
+    kind = TensorType((1, 4), DType.INT8, Quant((0.1,), 0))
     ops = (
         _Private("first", ("x",), ("a",)),
         Unary("fine", ("a",), ("b",), ("tanh", X)),
