@@ -60,6 +60,16 @@ def test_default_gate_without_labels_is_the_cosine():
     assert "cosine 0." in result.reasons[0]
 
 
+def test_where_the_outputs_are_labels_the_default_gate_is_the_share_of_equal_ones():
+    label = np.arange(N).reshape(N, 1)
+    other = label + (label % 4 == 0)
+    result = judge({"y": label}, {"y": other.astype(np.float32)})
+    assert result.reasons == ("share of equal labels 75.00% is below 98.00%",)
+    assert judge({"y": label}, {"y": label.astype(np.float32)}).passed
+    scores = judge({"y": label, "s": FLOAT}, {"y": label, "s": -FLOAT})
+    assert "cosine -1.0000 is below 0.98" in scores.reasons[0]
+
+
 def test_labels_without_classes_fall_back_to_the_cosine():
     image = RNG.normal(size=(N, 3, 3))
     result = judge({"y": image}, {"y": -image}, labels=LABELS)

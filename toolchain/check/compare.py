@@ -119,8 +119,9 @@ def judge(
         accuracies = _accuracies(ref, value, labels)
     differing = None if firmware is None or codes is None else _differing(codes, firmware)
     sqnr = min(sqnr_db(*pair) for pair in pairs)
-    alike = min(cosine(*pair) for pair in pairs)
-    failed = _failed(gates or Gates(), sqnr, alike, reached, accuracies)
+    alike, least = min((cosine(*pair), name) for name, pair in zip(outputs, pairs, strict=True))
+    unlike = _unlike(alike, labels=are_labels(reference[least]))
+    failed = _failed(gates or Gates(), sqnr, unlike, reached, accuracies)
     if failed and worst_layers:
         named = ", ".join(f"{layer} ({db:.1f} dB)" for layer, db in worst_layers)
         failed = [f"{reason}; worst layers: {named}" for reason in failed]
@@ -203,10 +204,19 @@ def _differing(codes: Outputs, firmware: Outputs) -> str:
     return ", ".join(found)
 
 
+def _unlike(alike: float, *, labels: bool) -> str:
+    """The sentence of the default gate; empty where it holds. Of labels the cosine is a share."""
+    if alike >= DEFAULT_MIN_COSINE:
+        return ""
+    if labels:
+        return f"share of equal labels {alike:.2%} is below {DEFAULT_MIN_COSINE:.2%}"
+    return f"cosine {alike:.4f} is below {DEFAULT_MIN_COSINE}"
+
+
 def _failed(
     gates: Gates,
     sqnr: float,
-    alike: float,
+    unlike: str,
     reached: float | None,
     accuracies: tuple[float, float] | None,
 ) -> list[str]:
@@ -216,8 +226,8 @@ def _failed(
     if gates == Gates():
         if accuracies is not None:
             max_drop = DEFAULT_MAX_DROP
-        elif not alike >= DEFAULT_MIN_COSINE:
-            failed.append(f"cosine {alike:.4f} is below {DEFAULT_MIN_COSINE}")
+        elif unlike:
+            failed.append(unlike)
     if max_drop is not None:
         failed += _drop(max_drop, accuracies)
     if gates.min_agreement is not None:
