@@ -262,6 +262,18 @@ def test_the_best_of_an_axis_and_its_index(largest):
     agree(model(top, node("Cast", "i", to=TensorProto.FLOAT), k=k))
 
 
+@pytest.mark.parametrize("kept", ["v i", "v i s"])
+def test_the_index_of_the_best_value_is_left_out_only_beside_the_scores(kept):
+    top = node("TopK", "s k", "v i", axis=1)
+    proto = model(node("Sigmoid", "x", "s"), top, outputs=kept, k=np.array([1], np.int64))
+    next(
+        o for o in proto.graph.output if o.name == "i"
+    ).type.tensor_type.elem_type = TensorProto.INT64
+    imported = read(proto, "m")
+    assert imported.graph.outputs == (("v", "s") if "s" in kept.split() else ("v", "i"))
+    assert any("output i holds no" in note for note in imported.notes) is ("s" in kept.split())
+
+
 def test_more_than_the_best_is_refused():
     top = node("TopK", "x k", "y i", axis=1)
     with pytest.raises(InputRefused, match="TopK with k = 2"):

@@ -18,9 +18,9 @@ _SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "U
 def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
     """Names of the tensors to keep, and notes on outputs left out or replaced.
 
-    Labels computed by ArgMax, ArgMin or TopK are kept where there are no scores beside them. The
-    dictionary that ZipMap makes of class scores (scikit-learn's exports) is replaced by the
-    scores.
+    Labels computed by ArgMax, ArgMin or TopK are kept where there are no scores beside them; the
+    best value that TopK gives with its index is no vector of scores. The dictionary that ZipMap
+    makes of class scores (scikit-learn's exports) is replaced by the scores.
 
     Args:
         model: The model.
@@ -38,8 +38,8 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
             f"its outputs are {', '.join(infos)}",
         )
     makers = {y: node for node in model.graph.node for y in node.output}
-    indices = [y for y in infos if _is_index(y, makers)]
-    alone = not any(_holds_reals(info) for info in infos.values())
+    extremes = [y for y in infos if _is_extreme(y, makers)]
+    alone = not any(_holds_reals(info) and y not in extremes for y, info in infos.items())
     scores = {
         y: makers[y].input[0]
         for y in infos
@@ -50,7 +50,7 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
         if name in scores:
             kept.append(scores[name])
             notes.append(f"output {name} is a dictionary; its scores are kept: {scores[name]}")
-        elif wanted or _holds_reals(infos[name]) or (alone and name in indices):
+        elif wanted or _holds_reals(infos[name]) or (alone and name in extremes):
             kept.append(name)
         else:
             notes.append(
@@ -68,8 +68,8 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
     return list(dict.fromkeys(kept)), notes
 
 
-def _is_index(name: str, makers: Mapping[str, NodeProto]) -> bool:
-    """Made by ArgMax, ArgMin or TopK, and perhaps brought into another shape or integer type."""
+def _is_extreme(name: str, makers: Mapping[str, NodeProto]) -> bool:
+    """Made by ArgMax, ArgMin or TopK, and perhaps brought into another shape or type."""
     while name in makers and makers[name].op_type in _SHAPING:
         name = makers[name].input[0]
     return name in makers and makers[name].op_type in ("ArgMax", "ArgMin", "TopK")
