@@ -218,6 +218,15 @@ def test_other_memories_are_named_where_they_help(onnx2mcu, arguments, small_boa
     onnx2mcu(*arguments(board=small_board), "--hot-weights", "ccm:9000").refused("8,192 bytes")
 
 
+def test_a_smaller_arena_is_advised_unless_it_is_the_smallest(onnx2mcu, arguments):
+    given = arguments(board="microbit-v1")
+    done = onnx2mcu(*given, "--stack", 16_184)
+    done.refused("bytes of RAM", "run layers row by row with --ram min, use a smaller")
+    done = onnx2mcu(*given, "--stack", 16_384, "--ram", "min")
+    done.refused("bytes of RAM", "use a smaller input")
+    assert "--ram min" not in done.err
+
+
 def test_copied_weights_are_counted(onnx2mcu, arguments, small_board):
     done = onnx2mcu(*arguments(board=small_board), "--stack", 8000, "--hot-weights", "ram:8384")
     done.refused("bytes of RAM", "stack 8,000, weights 8,384", "ram has 16,384")

@@ -59,7 +59,14 @@ def convert(
             job.graph, job.model, job.samples, job.rounding, options, progress
         )
         planned = Planner(job, chosen, quantized, options).at(options.ram)
-        require_fit(planned.arranged, board, options.stack_bytes, memories, options.keep_inputs)
+        require_fit(
+            planned.arranged,
+            board,
+            options.stack_bytes,
+            memories,
+            options.keep_inputs,
+            options.ram,
+        )
         if options.gates is not None:
             samples = require_data(job.samples, "gates need")
             whole = flattened(planned.arranged.graph)
