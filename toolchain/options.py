@@ -36,6 +36,8 @@ class ConvertOptions:
         stack_bytes: Stack to reserve.
         keep_inputs: Inputs survive a run.
         gates: Constraints on the integer model over the calibration data; None checks nothing.
+        goal: What int16 "auto" aims at, where it is not required here but judged later over other
+            data; None: the gates.
         force: Replace an earlier project.
         refine_weights: Choose weights and biases by the outputs' error; else round to nearest.
         prune: Remove channels that are dead after quantisation.
@@ -64,6 +66,7 @@ class ConvertOptions:
     stack_bytes: int = 2048
     keep_inputs: bool = False
     gates: Gates | None = None
+    goal: Gates | None = None
     force: bool = False
     refine_weights: bool = False
     prune: bool = True

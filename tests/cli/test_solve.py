@@ -105,3 +105,13 @@ def test_run_within_limits(onnx2mcu, arguments, labelled, tmp_path):
     assert page.count("<circle") == len(built)
     assert "TAKEN" in page
     assert "the cheapest that meets the constraints" in page
+
+
+@pytest.mark.emulator
+def test_run_aims_int16_auto_at_its_gates(onnx2mcu, arguments, calib, tmp_path):
+    options = arguments("run", data=calib, int16="auto", min_sqnr=55)
+    done = onnx2mcu(*options, "--samples", 2)
+    assert "int16 auto: layer" in done.out
+    assert done.err.startswith("error: compare: SQNR ") == (done.code == 1)
+    easy = arguments("run", data=calib, int16="auto", min_sqnr=20, output=tmp_path / "easy")
+    assert "int16 auto: no layer needs it" in onnx2mcu(*easy, "--samples", 2).out

@@ -2,7 +2,7 @@
 
 import shlex
 import subprocess
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -210,7 +210,7 @@ def run(
                 board,
                 output,
                 conversion,
-                conversion.options(),
+                replace(conversion.options(), goal=gates),
                 judged,
                 progress,
                 emulator.value,

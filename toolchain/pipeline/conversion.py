@@ -122,7 +122,7 @@ def quantise(
         chosen = choose(graph, model, samples, wanted, progress)
     if AUTO in options.int16:
         plain = Plain(chosen.unrefined, chosen.ranges, chosen.seen, rounding)
-        found, note = choose_wide(plain, samples, options.gates, progress)
+        found, note = choose_wide(plain, samples, options.goal or options.gates, progress)
         chosen = replace(chosen, remarks=(*chosen.remarks, note))
         wide |= found
     source = chosen.unrefined if wide else chosen.graph
