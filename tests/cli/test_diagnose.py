@@ -80,6 +80,7 @@ def test_excluded_layers_are_measured_as_exact(diagnose):
     assert one["without"]["layers"] == [names[0]]
     assert "exact: SQNR" in diagnose("--exclude", names[0]).out
     diagnose("--exclude", "nobody*").refused("nobody*", "names no layer", names[0])
+    diagnose("--exclude", "").refused("the empty name: names no layer")
 
 
 def test_a_project_gives_the_same_figures(diagnose, onnx2mcu, project, labelled):

@@ -50,7 +50,7 @@ def matching(graph: Graph, patterns: Sequence[str], stage: str) -> tuple[str, ..
         if not any(_matches(name, pattern) for name in names):
             raise InputRefused(
                 stage,
-                pattern,
+                pattern or "the empty name",
                 "names no layer",
                 f"* and ? may be used; the layers are {', '.join(names)}",
             )
