@@ -274,6 +274,16 @@ def test_the_index_of_the_best_value_is_left_out_only_beside_the_scores(kept):
     assert any("output i holds no" in note for note in imported.notes) is ("s" in kept.split())
 
 
+@pytest.mark.parametrize("inputs", [[], ["label"]], ids=["nothing", "itself"])
+def test_an_integer_output_that_comes_from_nowhere_is_refused(inputs):
+    proto = model(node("Relu", "x"), outputs="y")
+    proto.graph.node.append(helper.make_node("Identity", inputs, ["label"], "made"))
+    del proto.graph.output[:]
+    proto.graph.output.append(helper.make_tensor_value_info("label", TensorProto.INT64, None))
+    with pytest.raises(InputRefused):
+        read(proto, "m")
+
+
 def test_more_than_the_best_is_refused():
     top = node("TopK", "x k", "y i", axis=1)
     with pytest.raises(InputRefused, match="TopK with k = 2"):

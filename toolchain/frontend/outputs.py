@@ -70,8 +70,10 @@ def choose_outputs(model: ModelProto, wanted: Sequence[str]) -> tuple[list[str],
 
 def _is_extreme(name: str, makers: Mapping[str, NodeProto]) -> bool:
     """Made by ArgMax, ArgMin or TopK, and perhaps brought into another shape or type."""
-    while name in makers and makers[name].op_type in _SHAPING:
-        name = makers[name].input[0]
+    seen: set[str] = set()  # a broken file may hold a circle
+    while name in makers and name not in seen and makers[name].op_type in _SHAPING:
+        seen.add(name)
+        name = next(iter(makers[name].input), "")
     return name in makers and makers[name].op_type in ("ArgMax", "ArgMin", "TopK")
 
 
