@@ -45,8 +45,13 @@ def codes_of(graph: Graph, sample: Mapping[str, Array]) -> dict[str, Array]:
 
 def random_codes(graph: Graph, rng: np.random.Generator, *, extreme: bool) -> dict[str, Array]:
     """Codes of all inputs: any, or only the two ends."""
-    choices = np.array([-128, 127] if extreme else range(-128, 128), np.int8)
-    return {x: rng.choice(choices, graph.types[x].shape) for x in graph.inputs}
+    codes = {}
+    for x in graph.inputs:
+        kind = graph.types[x]
+        low, high = kind.dtype.limits
+        choices = np.array([low, high] if extreme else range(low, high + 1), kind.dtype.value)
+        codes[x] = rng.choice(choices, kind.shape)
+    return codes
 
 
 def errors(proto: ModelProto, done: Graph, seed: int = 0) -> dict[str, float]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.quantized.test_real_models import FAMILIES
 from tests.unit.import_oracle import agree, kinds
 from toolchain.errors import InputRefused
 from toolchain.frontend.load import load_model
@@ -69,13 +68,6 @@ REFUSED = {
     ),
     "pkg_silero_vad__silero_vad_16k_sequence": (LSTM, "onnx2mcu ops"),
     **{f"t_mnist_lstm__{e}": (LSTM, "onnx2mcu ops") for e in EXPORTS},
-    **{
-        f"q_{net}__qdq16_pc_MinMax_s16": (
-            r"\d+ nodes cannot be converted: int16 activations; .*: QuantizeLinear '",
-            "8-bit activations",
-        )
-        for net in FAMILIES
-    },
 }
 """Models that are refused: what the message says, and its hint. All others convert."""
 

@@ -44,9 +44,9 @@ def test_wide_activations_are_named_once(bits):
         nodes.append(node("DequantizeLinear", [f"q{i}", "s", "z"], f"d{i}"))
         nodes.append(node("Relu", f"d{i}", f"r{i + 1}" if i < 1 else "y"))
     with pytest.raises(InputRefused) as caught:
-        read(model(*nodes, opset=21, s=np.float32(0.1), z=bits(0)), "wide")
+        read(model(*nodes, opset=21, s=np.float32(0.1), z=bits(1)), "wide")
     reason = caught.value.reason
     assert reason.startswith("4 nodes cannot be converted: ")
     assert reason.count(np.dtype(bits).name) == 1
     assert all(f"'n_{kind}{i}'" in reason for kind in "qd" for i in range(2))
-    assert "8-bit activations" in caught.value.hint
+    assert "quantise 16-bit activations symmetrically" in caught.value.hint

@@ -57,7 +57,7 @@ def test_r33_sums_stay_within_int32_on_extreme_codes_and_unrelated_ranges(name, 
     with watched_arithmetic():
         for extreme in (True, True, False):
             result = simulate(done, random_codes(done, rng, extreme=extreme))
-            assert all(result[y].dtype == np.int8 for y in done.outputs)
+            assert all(result[y].dtype == done.types[y].dtype.value for y in done.outputs)
         for op in done.ops:
             op.tables(done.types, Target(Isa.SCALAR))
             op.arguments(done.types)
