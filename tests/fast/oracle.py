@@ -16,17 +16,18 @@ from toolchain.ops._windows import Window
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.plan import Arranged
 from toolchain.select import Choice, select_kernels
-from toolchain.select.costs import Cost
+from toolchain.select.costs import Cost, Costs
 
 Maker = Callable[[np.random.Generator], Example]
 
 
 def leave_fast_kernels(monkeypatch: pytest.MonkeyPatch, *operators: type[Op]) -> None:
-    """Take the preferred kernel for the instruction set, whatever the predicted costs say.
+    """Take the preferred kernel for the instruction set, whatever costs and sizes of code say.
 
     Kernels that are the same on all of them are left out: they are shorter, and cost nothing here.
     """
     monkeypatch.setattr(Cost, "predict", lambda *_: 0)
+    monkeypatch.setattr(Costs, "bytes_of", lambda *_: None)
     for operator in operators:
         fast = tuple(k for k in operator.kernels if k.isas is not None and k.isas != set(Isa))
         monkeypatch.setattr(operator, "kernels", fast)
