@@ -12,8 +12,8 @@ from toolchain.options import ConvertOptions
 pytestmark = [pytest.mark.emulator]
 
 SAMPLES = 16
-ARENAS = {"kws": 9_792, "ic": 33_312, "vww": 36_872, "ad": 768}
-"""Bytes with portable kernels, which need no scratch memory; tests/bench watches the fast ones."""
+ARENAS = {"kws": (9_792, True), "ic": (18_464, True), "vww": (28_144, False), "ad": (768, True)}
+"""Bytes with portable kernels, and whether none is smaller; tests/bench watches the fast ones."""
 
 
 # M7 and M33 run the kernels of M4, on other QEMU machines: one net shows that they do.
@@ -36,17 +36,22 @@ def test_firmware_equals_the_integer_model(
     evaluation, run = pipeline.compare(project, test, emulator="qemu")
     assert run.samples == SAMPLES
     assert evaluation.comparison.bit_exact is True
-    assert all(count > 0 for _, count in run.layers)
+    # A block of layers that runs by rows is counted at its last layer.
+    notes = converted.manifest.notes
+    by_rows = any(" row by row in " in note or " in bands of " in note for note in notes)
+    assert run.layers[-1][1] > 0
+    assert by_rows or all(count > 0 for _, count in run.layers)
     assert 0 < run.stack_bytes < converted.manifest.stack_bytes
-    # On M55 an output may have the choice between places, which is not searched exhaustively.
-    assert converted.manifest.arena_optimal or core == "M55"
+    # On M55 an output may have the choice between places, which is not searched exhaustively, and
+    # of blocks that run by rows there are too many to try all.
+    assert converted.manifest.arena_optimal or core == "M55" or by_rows
 
 
 @pytest.mark.parametrize("name", ARENAS)
-def test_arenas_are_the_smallest_for_their_order(name: str, shared: Path, tmp_path: Path) -> None:
+def test_arenas_of_portable_kernels(name: str, shared: Path, tmp_path: Path) -> None:
     model = ZOO[name]
     calibration, _ = model.write(shared, tmp_path, 1)
     options = ConvertOptions(kernels=Family.PORTABLE)
     project = tmp_path / "project"
     made = pipeline.convert(model.path(shared), calibration, BOARDS["M4"], project, options)
-    assert (made.manifest.arena_bytes, made.manifest.arena_optimal) == (ARENAS[name], True)
+    assert (made.manifest.arena_bytes, made.manifest.arena_optimal) == ARENAS[name]

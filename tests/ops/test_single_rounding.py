@@ -21,8 +21,8 @@ REQUANTISING = (
     "Int16DepthwiseConv2D", "Int16FullyConnected", "Int16GroupedConv2D", "Int16Mul", "Int16Sub",
     "MatMul", "Mul", "PRelu", "ReduceSum", "Requantize", "Sub", "Sum",
 )  # fmt: skip
-HARDLY = {"Add", "Int16Add", "Int16Sub", "Sub", "Sum"}
-"""Among those: sums have 20 bits more than their outputs, so few of them lie near a half."""
+HARDLY = {"Add", "Int16Add", "Int16Mul", "Int16Sub", "Sub", "Sum"}
+"""Among those: values have so many bits more than their outputs that few lie near a half."""
 
 
 def _outputs(graph: Graph, seed: int) -> bytes:
