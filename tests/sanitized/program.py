@@ -158,12 +158,14 @@ def _layers(code: ModelCode) -> str:
             regions.append((plan.scratch_offsets[layer.op.y], layer.choice.scratch))
         first.append(len(regions))
     ports = {
-        "inputs": [(p.offset, p.nbytes) for p in code.inputs],
+        "inputs": [(plan.offsets[p.name], p.nbytes) for p in code.inputs],
         "kept": [
-            (p.offset, p.nbytes) if plan.input_survives[p.name] else (p.offset, 0)
+            (plan.offsets[p.name], p.nbytes)
+            if plan.input_survives[p.name]
+            else (plan.offsets[p.name], 0)
             for p in code.inputs
         ],
-        "outputs": [(p.offset, p.nbytes) for p in code.outputs],
+        "outputs": [(plan.offsets[p.name], p.nbytes) for p in code.outputs],
     }
     lines = [
         '#include "layers.h"',
