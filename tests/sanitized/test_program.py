@@ -66,8 +66,8 @@ def test_one_fault_in_a_kernel_is_found(text: str, tmp_path: Path) -> None:
 
 def test_a_byte_less_of_scratch_memory_is_found(objects: Objects, tmp_path: Path) -> None:
     target = TARGETS["dsp"]
-    made = batch([_way("glue_dense_dsp", target)], 2)
-    choices = {y: replace(c, scratch=c.scratch - 1) for y, c in made.choices.items()}
+    made = batch([_way("glue_conv_dsp", target)], 2)
+    choices = {y: replace(c, scratch=max(c.scratch - 1, 0)) for y, c in made.choices.items()}
     _run(made, target, objects, tmp_path)
     with pytest.raises(AssertionError, match="use-after-poison"):
         _run(replace(made, choices=choices), target, objects, tmp_path)
