@@ -347,11 +347,11 @@ def test_weights_alone_may_be_quantised():
     np.testing.assert_array_equal(own, W.transpose(0, 2, 3, 1))
 
 
-def test_16_bit_activations_are_refused_by_name():
-    wide = {"x_s": 0.001, "x_z": np.int16(0)}
+def test_16_bit_activations_that_are_not_symmetric_are_refused_by_name():
+    wide = {"x_s": 0.001, "x_z": np.int16(3)}
     with pytest.raises(InputRefused, match="int16 activations") as caught:
         converted(model(quantized("x", "y", "x_s", "x_z"), wide, opset=21))
-    assert "8-bit" in str(caught.value)
+    assert "symmetrically" in str(caught.value) + caught.value.hint
 
 
 def test_4_bit_weights_are_refused_by_name():
