@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from toolchain.ir import HEIGHT, Graph, Op, RowCall, Rows, Site, Target, TensorType, bands
+from toolchain.ir import HEIGHT, DType, Graph, Op, RowCall, Rows, Site, Target, TensorType, bands
 from toolchain.rows.sums import accumulated
 from toolchain.select import Choice, Optimize, choose_together
 
@@ -83,6 +83,8 @@ def stages_of(
 ) -> tuple[Stage, ...] | None:
     """The stages that compute an operator row by row; None when it cannot be.
 
+    Rows are moved as int8 codes: an operator that reads or writes others has no stages.
+
     Args:
         op: The operator.
         graph: Types and constants.
@@ -90,7 +92,7 @@ def stages_of(
         optimize: What kernels are chosen for.
         band: Rows that a call computes.
     """
-    if op.is_view or len(op.outputs) != 1:
+    if op.is_view or len(op.outputs) != 1 or {op.reads, op.writes} != {DType.INT8}:
         return None
     pair = accumulated(op, graph, band)
     if pair is not None:

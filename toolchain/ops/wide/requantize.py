@@ -16,7 +16,6 @@ from toolchain.ir import (
     Kernel,
     Op,
     QuantRule,
-    RowCall,
     Site,
     Types,
     Writer,
@@ -116,16 +115,6 @@ class Requantize(Op):
     def output_floor(self, types: Types, constants: Constants) -> float:  # noqa: ARG002
         """Smallest output scale for which centred codes, shifted left, stay in int32."""
         return types[self.x].q.scale / 2.0**14
-
-    def row(
-        self,
-        types: Types,  # noqa: ARG002
-        constants: Constants,  # noqa: ARG002
-        row: int,  # noqa: ARG002
-        count: int = 1,  # noqa: ARG002
-    ) -> RowCall | None:
-        """Streaming by rows moves int8 codes."""
-        return None
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Multiplier and shift."""

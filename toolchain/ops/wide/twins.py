@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar, TypeVar
 
-from toolchain.ir import Constants, DType, Op, RowCall, Site, Types
+from toolchain.ir import DType, Op, Site
 
 _Twin = TypeVar("_Twin", bound=type[Op])
 _TWINS: dict[type[Op], type["Wide"]] = {}
@@ -27,16 +27,6 @@ class Wide(Op):
     def writes(self) -> DType:
         """int16 codes."""
         return DType.INT16
-
-    def row(
-        self,
-        types: Types,  # noqa: ARG002
-        constants: Constants,  # noqa: ARG002
-        row: int,  # noqa: ARG002
-        count: int = 1,  # noqa: ARG002
-    ) -> RowCall | None:
-        """Streaming by rows moves int8 codes."""
-        return None
 
     @classmethod
     def stands_for(cls, op: Op) -> bool:  # noqa: ARG003
