@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from toolchain.ir import HEIGHT, Array, Node, RowCall, Types, Unsupported, is_map
+from toolchain.ir import HEIGHT, Array, Constants, Node, Op, RowCall, Types, Unsupported, is_map
 
 Pair = tuple[int, int]
 Pads = tuple[int, int, int, int]
@@ -95,15 +95,29 @@ class Window:
         return np.asarray(total)[0, :, :, 0]
 
 
-def window_row(op: Any, types: Types, row: int, count: int) -> RowCall | None:
-    """Rows of an operator with a window over input 0; None when one reads nothing but padding."""
-    if not is_map(types[op.x]):
-        return None
-    height = types[op.x].shape[HEIGHT]
-    if any(op.window.rows(i, height)[1] < 1 for i in (row, row + count - 1)):
-        return None
-    first, read, window = op.window.rows(row, height, count)
-    return RowCall(replace(op, window=window), {op.x: (first, read)}, (row, count))
+class Windowed(Op):
+    """An operator with a window over input 0; mixed into what it computes."""
+
+    __slots__ = ()
+
+    window: Window
+
+    def row(
+        self,
+        types: Types,
+        constants: Constants,  # noqa: ARG002
+        row: int,
+        count: int = 1,
+    ) -> RowCall | None:
+        """From the rows under the window; None where there is nothing but padding."""
+        if not is_map(types[self.x]):
+            return None
+        height = types[self.x].shape[HEIGHT]
+        if any(self.window.rows(i, height)[1] < 1 for i in (row, row + count - 1)):
+            return None
+        first, read, window = self.window.rows(row, height, count)
+        whole: Any = self
+        return RowCall(replace(whole, window=window), {self.x: (first, read)}, (row, count))
 
 
 def import_window(node: Node, size: tuple[int, ...], kernel: tuple[int, ...]) -> Window:

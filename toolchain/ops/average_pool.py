@@ -16,7 +16,6 @@ from toolchain.ir import (
     Example,
     Kernel,
     Node,
-    Op,
     Origin,
     RowCall,
     Site,
@@ -43,9 +42,9 @@ from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
 from toolchain.ops._reduce import read_reduction
 from toolchain.ops._windows import (
     Window,
+    Windowed,
     import_window,
     refuse_windows_of_padding,
-    window_row,
 )
 from toolchain.ops.pad import Pad
 from toolchain.ops.reshape import Reshape
@@ -76,7 +75,7 @@ def _scratch(site: Site) -> int:
 
 @register
 @dataclass(frozen=True, slots=True)
-class AveragePool(Op):
+class AveragePool(Windowed):
     """[N, H, W, C] to [N, OH, OW, C], clipped to [low, high].
 
     With `count_padding`, taps in the padding count as zeros; else they are left out.
@@ -192,17 +191,11 @@ class AveragePool(Op):
         y = w.node("AveragePool", inputs, self.y, self.name, count_include_pad=count, **attributes)
         w.finish(self.y, y, FIRST, self.low, self.high)
 
-    def row(
-        self,
-        types: Types,
-        constants: Constants,  # noqa: ARG002
-        row: int,
-        count: int = 1,
-    ) -> RowCall | None:
+    def row(self, types: Types, constants: Constants, row: int, count: int = 1) -> RowCall | None:
         """From the rows under its window; not where padding counts, which changes the kernel."""
         if self.count_padding and any(self.window.pads):
             return None
-        return window_row(self, types, row, count)
+        return Windowed.row(self, types, constants, row, count)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -10,11 +10,9 @@ from toolchain.ir import (
     FIRST,
     Array,
     Builder,
-    Constants,
     Example,
     Kernel,
     Node,
-    RowCall,
     Site,
     Types,
     Unsupported,
@@ -32,7 +30,7 @@ from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import STRUCTURES, LayerOp, product_type
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window, import_window, window_row
+from toolchain.ops._windows import Window, Windowed, import_window
 from toolchain.ops.grouped_conv import import_grouped
 
 
@@ -52,7 +50,7 @@ def _arm_is_right(site: Site) -> bool:
 
 @register
 @dataclass(frozen=True, slots=True)
-class Conv2D(LayerOp):
+class Conv2D(Windowed, LayerOp):
     """Inputs x [N, H, W, I], filter [O, KH, KW, I], bias [O]; output [N, OH, OW, O].
 
     The result is clipped to [low, high] (None: open), which fuses ReLU and Clip.
@@ -108,16 +106,6 @@ class Conv2D(LayerOp):
             "window": self.window,
             "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
-
-    def row(
-        self,
-        types: Types,
-        constants: Constants,  # noqa: ARG002
-        row: int,
-        count: int = 1,
-    ) -> RowCall | None:
-        """From the rows under its window."""
-        return window_row(self, types, row, count)
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

@@ -14,13 +14,11 @@ from toolchain.ir import (
     FIRST,
     Array,
     Builder,
-    Constants,
     Example,
     Kernel,
     Node,
     Origin,
     Quant,
-    RowCall,
     Site,
     Types,
     Unsupported,
@@ -39,7 +37,7 @@ from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import STRUCTURES, LayerOp, product_type
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window, window_row
+from toolchain.ops._windows import Window, Windowed
 
 
 def _scratch(site: Site) -> int:
@@ -60,7 +58,7 @@ def _arm_is_right(site: Site) -> bool:
 
 @register
 @dataclass(frozen=True, slots=True)
-class DepthwiseConv2D(LayerOp):
+class DepthwiseConv2D(Windowed, LayerOp):
     """Inputs x [N, H, W, C], filter [1, KH, KW, C * M], bias [C * M]; output [N, OH, OW, C * M].
 
     Output channel c reads input channel c // M. The result is clipped to [low, high].
@@ -118,16 +116,6 @@ class DepthwiseConv2D(LayerOp):
             "ch_mult": types[self.y].shape[3] // types[self.x].shape[3],
             "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
-
-    def row(
-        self,
-        types: Types,
-        constants: Constants,  # noqa: ARG002
-        row: int,
-        count: int = 1,
-    ) -> RowCall | None:
-        """From the rows under its window."""
-        return window_row(self, types, row, count)
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

@@ -10,11 +10,9 @@ from toolchain.ir import (
     FIRST,
     Array,
     Builder,
-    Constants,
     Example,
     Kernel,
     Node,
-    RowCall,
     Types,
     Unsupported,
     Writer,
@@ -26,13 +24,13 @@ from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, random_window, size
 from toolchain.ops._layer import STRUCTURES, LayerOp
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window, window_row
+from toolchain.ops._windows import Window, Windowed
 from toolchain.ops.depthwise import import_depthwise
 
 
 @register
 @dataclass(frozen=True, slots=True)
-class GroupedConv2D(LayerOp):
+class GroupedConv2D(Windowed, LayerOp):
     """Inputs x [N, H, W, I], filter [O, KH, KW, I / G], bias [O]; output [N, OH, OW, O].
 
     Output channel c reads the input channels of group c // (O / G). The result is clipped to
@@ -81,16 +79,6 @@ class GroupedConv2D(LayerOp):
             "window": self.window,
             "clamp": clamp_codes(types[self.y], self.low, self.high),
         }
-
-    def row(
-        self,
-        types: Types,
-        constants: Constants,  # noqa: ARG002
-        row: int,
-        count: int = 1,
-    ) -> RowCall | None:
-        """From the rows under its window."""
-        return window_row(self, types, row, count)
 
     def macs(self, types: Types) -> int:
         """One per filter weight and output position."""

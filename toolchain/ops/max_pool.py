@@ -10,12 +10,9 @@ from toolchain.ir import (
     FIRST,
     Array,
     Builder,
-    Constants,
     Example,
     Kernel,
     Node,
-    Op,
-    RowCall,
     SameAs,
     Types,
     Unsupported,
@@ -28,12 +25,12 @@ from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, window_overlap
 from toolchain.ops._examples import clip_bounds, random_window, size
 from toolchain.ops._layout import from_nhwc, nhwc_output, to_nhwc
-from toolchain.ops._windows import Window, import_window, refuse_windows_of_padding, window_row
+from toolchain.ops._windows import Window, Windowed, import_window, refuse_windows_of_padding
 
 
 @register
 @dataclass(frozen=True, slots=True)
-class MaxPool(Op):
+class MaxPool(Windowed):
     """[N, H, W, C] to [N, OH, OW, C]; padding never wins; clipped to [low, high]."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
@@ -87,16 +84,6 @@ class MaxPool(Op):
         attributes = {**self.window.attributes, "dilations": None}
         y = w.node("MaxPool", [w.real(self.x, FIRST)], self.y, self.name, **attributes)
         w.finish(self.y, y, FIRST, self.low, self.high)
-
-    def row(
-        self,
-        types: Types,
-        constants: Constants,  # noqa: ARG002
-        row: int,
-        count: int = 1,
-    ) -> RowCall | None:
-        """From the rows under its window."""
-        return window_row(self, types, row, count)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:
