@@ -27,7 +27,7 @@ from toolchain.plan import (
     plan_memory,
 )
 from toolchain.project import firmware_of
-from toolchain.rows import Segments, Streamed, replaced
+from toolchain.rows import Segments, Streamed, with_segments
 from toolchain.select import Optimize, alternatives, select_kernels
 
 
@@ -92,8 +92,7 @@ def _in_bands(graph: Graph, target: Target) -> Arranged:
         segment = segments.segment(first, first + 2, 2 + len(made) % 3)
         made += [segment] if segment is not None else []
         first += 1 if segment is None else 3
-    run = replaced(graph, [(s.first, s.op) for s in made])
-    choices = {**select_kernels(graph, target), **{s.op.y: s.choice for s in made}}
+    run, choices = with_segments(graph, select_kernels(graph, target), made)
     return Arranged(run, choices, plan_memory(run, choices, target.alignment))
 
 

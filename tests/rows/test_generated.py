@@ -11,7 +11,7 @@ from toolchain.board import Isa
 from toolchain.ir import Family, Target
 from toolchain.ir.execute import simulate
 from toolchain.plan import Arranged, plan_memory
-from toolchain.rows import Segments, replaced
+from toolchain.rows import Segments, with_segments
 from toolchain.select import select_kernels
 
 TARGET = Target(Isa.SCALAR, Family.PORTABLE)
@@ -28,8 +28,7 @@ def test_generated_c_equals_the_integer_model(
     segment = segments.segment(0, len(graph.ops) - 1, band)
     if segment is None:
         pytest.skip("a layer of this chain cannot run row by row")
-    run = replaced(graph, [(0, segment.op)])
-    choices = {**select_kernels(graph, TARGET), segment.op.y: segment.choice}
+    run, choices = with_segments(graph, select_kernels(graph, TARGET), [segment])
     planned = Arranged(run, choices, plan_memory(run, choices, TARGET.alignment))
     model = HostModel(graph, TARGET, tmp_path, planned)
     for _ in range(3):

@@ -10,7 +10,7 @@ from toolchain.board import Isa
 from toolchain.errors import InternalError
 from toolchain.ir import Family, Graph, Target
 from toolchain.plan import Arranged, check_planned, plan_memory
-from toolchain.rows import Segment, Segments, replaced
+from toolchain.rows import Segment, Segments, with_segments
 from toolchain.rows.layout import Place, Shift
 from toolchain.select import select_kernels
 
@@ -24,8 +24,7 @@ TARGETS = [
 
 
 def check(graph: Graph, segment: Segment, target: Target) -> None:
-    run = replaced(graph, [(segment.first, segment.op)])
-    choices = {**select_kernels(graph, target), segment.op.y: segment.choice}
+    run, choices = with_segments(graph, select_kernels(graph, target), [segment])
     check_planned(Arranged(run, choices, plan_memory(run, choices, target.alignment)), target)
 
 

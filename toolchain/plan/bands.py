@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from toolchain.ir import Graph, Target
 from toolchain.plan.arena import plan_memory
 from toolchain.plan.economy import SHARE, Arranged
-from toolchain.plan.lifetimes import lifetimes, live_bytes
-from toolchain.rows import RowChoice, Segment, Segments, Streamed, replaced
+from toolchain.plan.lifetimes import bytes_in_use
+from toolchain.rows import RowChoice, Segment, Segments, Streamed, with_segments
 from toolchain.select import Choice, Optimize, select_kernels
 
 BANDS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -131,8 +131,7 @@ class _Bands:
         return self.default
 
     def _live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:
-        buffers = lifetimes(graph, choices, self.keep_inputs)
-        return live_bytes(buffers, max(len(graph.ops), 1), self.alignment)
+        return bytes_in_use(graph, choices, self.alignment, self.keep_inputs)
 
     def _cheapest(self, limit: int) -> _Way | None:
         """The fewest instructions more with peaks of at most the limit.
@@ -184,8 +183,7 @@ class _Bands:
         return self.costs.get(cut)
 
     def _cost_of(self, segment: Segment) -> _Cost:
-        choices = {**self.default.choices, segment.op.y: segment.choice}
-        live = self._live(replaced(self.graph, [(segment.first, segment.op)]), choices)
+        live = self._live(*with_segments(self.graph, self.default.choices, [segment]))
         more, _ = more_instructions(segment.op, segment.choice, self.fastest)
         steps = sum(len(stage.calls) for stage in segment.choice.layout.stages)
         return _Cost(live[segment.first], max(more, 0) + STEP * steps)
@@ -193,8 +191,7 @@ class _Bands:
     def _planned(self, way: _Way) -> Arranged:
         made = [self.segments.segment(*cut) for cut in way.cuts]
         segments = [segment for segment in made if segment is not None]
-        graph = replaced(self.graph, [(s.first, s.op) for s in segments])
-        choices = {**self.default.choices, **{s.op.y: s.choice for s in segments}}
+        graph, choices = with_segments(self.graph, self.default.choices, segments)
         for step, op in enumerate(graph.ops):
             # What was changed for the arena with whole tensors may be needless now.
             if op.y in self.fastest and not isinstance(op, Streamed):

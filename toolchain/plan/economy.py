@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from toolchain.ir import Graph, Target
 from toolchain.plan.arena import Plan, plan_memory
-from toolchain.plan.lifetimes import lifetimes, live_bytes
+from toolchain.plan.lifetimes import bytes_in_use
 from toolchain.plan.schedule import schedule
 from toolchain.select import Alternative, Choice, Optimize, alternatives, select_kernels
 
@@ -180,8 +180,7 @@ class _Economy:
         return changes
 
     def _step_bytes(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:
-        buffers = lifetimes(graph, choices, self.keep_inputs)
-        return live_bytes(buffers, max(len(graph.ops), 1), self.alignment)
+        return bytes_in_use(graph, choices, self.alignment, self.keep_inputs)
 
 
 def _own_bytes(choice: Choice, nbytes: int) -> int:

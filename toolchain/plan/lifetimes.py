@@ -196,3 +196,11 @@ def live_bytes(buffers: tuple[Buffer, ...], steps: int, alignment: int) -> list[
         total += delta
         live.append(total - shared[step])
     return live
+
+
+def bytes_in_use(
+    graph: Graph, choices: Mapping[str, Choice], alignment: int, keep_inputs: bool
+) -> list[int]:
+    """live_bytes at each operator of a graph, in its order; one entry for a graph of none."""
+    buffers = lifetimes(graph, choices, keep_inputs)
+    return live_bytes(buffers, max(len(graph.ops), 1), alignment)

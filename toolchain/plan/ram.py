@@ -10,9 +10,9 @@ from toolchain.plan.arena import plan_memory
 from toolchain.plan.bands import in_bands, more_instructions
 from toolchain.plan.check import check_plan
 from toolchain.plan.economy import Arranged, arrange
-from toolchain.plan.lifetimes import lifetimes, live_bytes
+from toolchain.plan.lifetimes import bytes_in_use
 from toolchain.plan.memories import Room
-from toolchain.rows import RowChoice, Segment, Segments, Streamed, check_rows, replaced
+from toolchain.rows import RowChoice, Segment, Segments, Streamed, check_rows, with_segments
 from toolchain.select import Choice, Optimize, select_kernels
 
 
@@ -275,8 +275,7 @@ class _Search:
         return sorted((p for p in {*peaks, limit} if p <= limit), reverse=True)[:16]
 
     def _live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:
-        buffers = lifetimes(graph, choices, self.keep_inputs)
-        return live_bytes(buffers, max(len(graph.ops), 1), self.alignment)
+        return bytes_in_use(graph, choices, self.alignment, self.keep_inputs)
 
     def _placed(self, first: int, last: int) -> Segment | None:
         """A segment whose memory was searched for longer."""
@@ -294,8 +293,7 @@ class _Search:
         return self.costs[key]
 
     def _cost_of(self, segment: Segment) -> _Cost:
-        choices = {**self.choices, segment.op.y: segment.choice}
-        live = self._live(replaced(self.graph, [(segment.first, segment.op)]), choices)
+        live = self._live(*with_segments(self.graph, self.choices, [segment]))
         more = more_instructions(segment.op, segment.choice, self.choices)[0]
         return _Cost(live[segment.first], segment.choice.scratch, max(more, 0))
 
@@ -359,7 +357,6 @@ class _Search:
         made = [(cut, self._placed(*cut)) for cut in way.cuts]
         segments = [segment for _, segment in made if segment is not None]
         self.costs.update((cut, self._cost_of(s)) for cut, s in made if s is not None)
-        graph = replaced(self.graph, [(s.first, s.op) for s in segments])
-        choices = {**self.choices, **{s.op.y: s.choice for s in segments}}
+        graph, choices = with_segments(self.graph, self.choices, segments)
         plan = plan_memory(graph, choices, self.alignment, self.keep_inputs)
         return Arranged(graph, choices, plan)

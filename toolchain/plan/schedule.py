@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from toolchain.ir import Graph, Op
 from toolchain.plan.lifetimes import (
     aligned,
-    lifetimes,
-    live_bytes,
+    bytes_in_use,
     most_shared,
     overlaps,
     taken_over,
@@ -43,8 +42,7 @@ def schedule(
     choices = choices or {}
 
     def peak(candidate: Graph) -> int:
-        buffers = lifetimes(candidate, choices, keep_inputs)
-        return max(live_bytes(buffers, max(len(candidate.ops), 1), alignment))
+        return max(bytes_in_use(candidate, choices, alignment, keep_inputs))
 
     own = peak(graph)
     order = _Search(graph, choices, alignment, keep_inputs).run(own)

@@ -4,8 +4,8 @@ from toolchain.rows.check import check_rows
 from toolchain.rows.feed import Feed
 from toolchain.rows.layout import Layout
 from toolchain.rows.program import Address, program_of
-from toolchain.rows.segment import RowChoice, Segment, Segments
-from toolchain.rows.streamed import Streamed, flattened, replaced
+from toolchain.rows.segment import RowChoice, Segment, Segments, with_segments
+from toolchain.rows.streamed import Streamed, flattened
 
 __all__ = [
     "Address",
@@ -18,5 +18,5 @@ __all__ = [
     "check_rows",
     "flattened",
     "program_of",
-    "replaced",
+    "with_segments",
 ]

@@ -8,7 +8,7 @@ from toolchain.rows.feed import feed_of
 from toolchain.rows.layout import Layout, layout_of
 from toolchain.rows.schedule import order_of
 from toolchain.rows.stages import Stage, stages_of
-from toolchain.rows.streamed import Streamed, streamed
+from toolchain.rows.streamed import Streamed, replaced, streamed
 from toolchain.select import Choice, Optimize
 
 _MOVE = "glue_move_down_s8.c"
@@ -40,6 +40,20 @@ class Segment:
     first: int
     op: Streamed
     choice: RowChoice
+
+
+def with_segments(
+    graph: Graph, choices: Mapping[str, Choice], segments: Sequence[Segment]
+) -> tuple[Graph, dict[str, Choice]]:
+    """A graph and its kernels with segments in the place of their parts.
+
+    Args:
+        graph: Operators in the order they run.
+        choices: Their kernels; those of the parts stay, unused.
+        segments: In order.
+    """
+    run = replaced(graph, [(segment.first, segment.op) for segment in segments])
+    return run, {**choices, **{segment.op.y: segment.choice for segment in segments}}
 
 
 class Segments:
