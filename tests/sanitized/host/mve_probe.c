@@ -84,7 +84,7 @@ static void show(const char *name, const void *data, size_t size)
 #define SHOW_STORE(call)                                                                                               \
     do                                                                                                                 \
     {                                                                                                                  \
-        int8_t to[80];                                                                                                 \
+        _Alignas(int32_t) int8_t to[80];                                                                               \
         memset(to, 0x5A, sizeof to);                                                                                   \
         call;                                                                                                          \
         show(#call, to, sizeof to);                                                                                    \
@@ -105,6 +105,7 @@ static void memory(const operands *o)
     rows.val[2] = vreinterpretq_s8_s32(w);
     rows.val[3] = vreinterpretq_s8_s16(h);
     SHOW(int8x16_t, b);
+    SHOW(int32x4_t, vldrbq_s32(o->bytes));
     SHOW(int16x8_t, h);
     SHOW(int32x4_t, w);
     SHOW(uint32x4_t, steps);
@@ -118,6 +119,7 @@ static void memory(const operands *o)
     SHOW_STORE(vstrbq_p_s8(to + 1, b, o->active));
     SHOW_STORE(vstrbq_s16(to + 3, h));
     SHOW_STORE(vstrbq_p_s16(to + 3, h, o->active_halves));
+    SHOW_STORE(vstrwq_s32((int32_t *)(void *)(to + 4), w));
     SHOW_STORE(vstrbq_scatter_offset_s16(to + 2, places, h));
     SHOW_STORE(vstrbq_scatter_offset_s32(to + 7, steps, w));
     SHOW_STORE(vstrbq_scatter_offset_p_s32(to + 7, steps, w, o->active_words));

@@ -82,6 +82,7 @@ MVE_FUNCTION mve_pred16_t vcmpltq_n_s32(int32x4_t a, int32_t b)
 
 MVE_LOAD(mve_load_s8, int8x16_t, 16, int8_t)
 MVE_LOAD(mve_load_s16, int16x8_t, 8, int8_t)
+MVE_LOAD(mve_load_bytes_s32, int32x4_t, 4, int8_t)
 MVE_LOAD(mve_load_s32, int32x4_t, 4, int32_t)
 MVE_LOAD(mve_load_u16, uint16x8_t, 8, uint16_t)
 
@@ -89,33 +90,36 @@ MVE_LOAD(mve_load_u16, uint16x8_t, 8, uint16_t)
 #define vldrbq_z_s8 mve_load_s8_z
 #define vldrbq_s16 mve_load_s16
 #define vldrbq_z_s16 mve_load_s16_z
+#define vldrbq_s32 mve_load_bytes_s32
 #define vldrwq_s32 mve_load_s32
 #define vldrhq_u16 mve_load_u16
 #define vldrhq_z_u16 mve_load_u16_z
 
-#define MVE_STORE(name, vector, lanes)                                                                                 \
-    MVE_FUNCTION void name##_p(int8_t *to, vector v, mve_pred16_t p)                                                   \
+#define MVE_STORE(name, vector, lanes, element)                                                                        \
+    MVE_FUNCTION void name##_p(element *to, vector v, mve_pred16_t p)                                                  \
     {                                                                                                                  \
         for (int i = 0; i < (lanes); i++)                                                                              \
         {                                                                                                              \
             if (mve_active(p, i, 16 / (lanes)))                                                                        \
             {                                                                                                          \
-                to[i] = (int8_t)v[i];                                                                                  \
+                to[i] = (element)v[i];                                                                                 \
             }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
-    MVE_FUNCTION void name(int8_t *to, vector v)                                                                       \
+    MVE_FUNCTION void name(element *to, vector v)                                                                      \
     {                                                                                                                  \
         name##_p(to, v, 0xFFFF);                                                                                       \
     }
 
-MVE_STORE(mve_store_s8, int8x16_t, 16)
-MVE_STORE(mve_store_s16, int16x8_t, 8)
+MVE_STORE(mve_store_s8, int8x16_t, 16, int8_t)
+MVE_STORE(mve_store_s16, int16x8_t, 8, int8_t)
+MVE_STORE(mve_store_s32, int32x4_t, 4, int32_t)
 
 #define vstrbq_s8 mve_store_s8
 #define vstrbq_p_s8 mve_store_s8_p
 #define vstrbq_s16 mve_store_s16
 #define vstrbq_p_s16 mve_store_s16_p
+#define vstrwq_s32 mve_store_s32
 
 MVE_FUNCTION int16x8_t vldrbq_gather_offset_z_s16(const int8_t *base, uint16x8_t offsets, mve_pred16_t p)
 {
