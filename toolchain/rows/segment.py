@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from toolchain.ir import Graph, Kernel, Op, Target
 from toolchain.rows.feed import feed_of
-from toolchain.rows.layout import Layout, layout_of
+from toolchain.rows.layout import Layout
+from toolchain.rows.planner import layout_of
 from toolchain.rows.schedule import order_of
 from toolchain.rows.stages import Stage, stages_of
 from toolchain.rows.streamed import Streamed, replaced, streamed
