@@ -4,10 +4,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from toolchain.report.page import template
 from toolchain.report.table import middle, printable
-from toolchain.resources import TEMPLATES
 from toolchain.results import FunctionProfile
 
 WIDTH = 1200
@@ -86,14 +84,7 @@ def flame_svg(seen: FunctionProfile) -> str:
     Args:
         seen: Instructions by layer and function.
     """
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES / "report"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-    )
-    return environment.get_template("flame.svg.j2").render(
+    return template("flame.svg.j2").render(
         boxes=flame_boxes(seen),
         width=WIDTH,
         row=ROW,

@@ -2,15 +2,12 @@
 
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from toolchain.check.evaluate import Evaluation
 from toolchain.project import Manifest, write_file
 from toolchain.report.advice import advise
+from toolchain.report.page import template
 from toolchain.report.picture import HEIGHT, WIDTH, arena_picture
-from toolchain.report.table import decibel, number, percent
 from toolchain.report.tradeoff import tradeoff_section
-from toolchain.resources import TEMPLATES
 from toolchain.results import Built, Emulation
 from toolchain.solve import Outcome
 
@@ -35,14 +32,6 @@ def write_report(
         run: The emulation.
         outcome: The candidates it was taken from, if it was searched for.
     """
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES / "report"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-    )
-    environment.filters.update(number=number, decibel=decibel, percent=percent)
     errors = dict(evaluation.layers)
     layers = [
         {
@@ -53,7 +42,7 @@ def write_report(
         }
         for fact, (_, count) in zip(manifest.layers, run.layers, strict=True)
     ]
-    text = environment.get_template("report.html.j2").render(
+    text = template("report.html.j2").render(
         manifest=manifest,
         built=built,
         found=evaluation.comparison,
