@@ -110,13 +110,11 @@ def judge(
         InputRefused: A label is none of the classes.
     """
     pairs = [comparable(reference[name], value) for name, value in outputs.items()]
-    naming = [n for n, pair in zip(outputs, pairs, strict=True) if agreement(*pair) is not None]
-    reached: float | None = None
-    accuracies: tuple[float, float] | None = None
-    if naming:
-        ref, value = reference[naming[0]], outputs[naming[0]]
-        reached = agreement(*comparable(ref, value))
-        accuracies = _accuracies(ref, value, labels)
+    agreements = zip(outputs, (agreement(*pair) for pair in pairs), strict=True)
+    naming, reached = next((found for found in agreements if found[1] is not None), ("", None))
+    accuracies = (
+        None if reached is None else _accuracies(reference[naming], outputs[naming], labels)
+    )
     differing = None if firmware is None or codes is None else _differing(codes, firmware)
     sqnr = min(sqnr_db(*pair) for pair in pairs)
     alike, least = min((cosine(*pair), name) for name, pair in zip(outputs, pairs, strict=True))

@@ -55,9 +55,7 @@ def mix(
     stated = {y for y, kind in graph.types.items() if _stated(kind) is DType.INT16}
     if not (wide or stated):
         return Mixed(graph, ranges)
-    mixer = _Mixer(graph, {*wide, *stated}, ranges, seen)
-    mixer.follows = bool(stated)
-    return mixer.run()
+    return _Mixer(graph, {*wide, *stated}, ranges, seen, follows=bool(stated)).run()
 
 
 def _stated(kind: TensorType) -> DType | None:
@@ -80,10 +78,12 @@ class _Mixer:
         wide: Collection[str],
         ranges: Mapping[str, Range],
         seen: Mapping[str, Range],
+        *,
+        follows: bool,
     ) -> None:
         self.graph, self.wide, self.seen = graph, set(wide), seen
         self.given, self.ranges = ranges, dict(ranges)
-        self.follows = False
+        self.follows = follows
         self.codes: dict[str, DType] = {}
         self.borders: dict[str, str] = {}
         self.types: dict[str, TensorType] = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from toolchain.errors import GateFailed
 from toolchain.solve.front import Point, front
@@ -10,7 +11,7 @@ from toolchain.solve.limits import METRICS, Constraint, Metric
 _CLOSEST = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """The candidates that were looked at.
 
@@ -26,7 +27,7 @@ class Outcome:
     constraints: tuple[Constraint, ...]
     order: tuple[Metric, ...]
 
-    @property
+    @cached_property
     def front(self) -> list[int]:
         """Indices of the candidates that none dominates."""
         return front([point.figures for point in self.points])
