@@ -158,6 +158,11 @@ def quantize_as(real: ArrayLike, kind: TensorType) -> Codes:
     return quantize(real, kind.q, kind.dtype)
 
 
+def random_codes(kind: TensorType, rng: np.random.Generator) -> Codes:
+    """Codes of a tensor, each equally likely."""
+    return rng.integers(*kind.dtype.limits, kind.shape, kind.dtype.value, endpoint=True)
+
+
 def dequantize(codes: ArrayLike, quant: Quant) -> NDArray[np.float32]:
     """Codes to real values, per tensor."""
     return ((np.asarray(codes, np.float64) - quant.zero_point) * quant.scale).astype(np.float32)

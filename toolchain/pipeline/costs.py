@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from toolchain.board import Board
@@ -70,10 +71,8 @@ class Meter:
         costs = replace(built_costs(sizes, self._board), unfit=least.unfit)
         if not self._runs:
             return self._timed(costs, predicted(project.manifest), PREDICTED)
-        if estimates_cycles(self._board):
-            return self._timed(costs, cycles_of(project), CYCLES)
-        run = emulate(folder, None, self._emulator, 1)
-        return self._timed(costs, run.instructions, COUNTED)
+        run = partial(emulate, folder, None, self._emulator, 1)
+        return self._timed(costs, *counted(project, self._board, run))
 
     def _timed(self, costs: Costs, cycles: int | None, basis: str) -> Costs:
         if cycles is None and self._limits.timed:
@@ -94,12 +93,9 @@ def require_limits(directory: Path, limits: Limits, built: Built, run: Emulation
     """
     if limits == Limits():
         return
-    project = Project(directory)
-    board, costs = built.board, built_costs(built.sizes, built.board)
-    if estimates_cycles(board):
-        costs = timed(costs, board, cycles_of(project), CYCLES)
-    else:
-        costs = timed(costs, board, run.instructions, COUNTED)
+    board = built.board
+    spent = counted(Project(directory), board, lambda: run)
+    costs = timed(built_costs(built.sizes, board), board, *spent)
     wrong = missed(constraints_of(limits), costs)
     if wrong:
         told = ", ".join(f"{c.metric.text(c.metric.of(costs) or 0)} ({c})" for c in wrong)
@@ -128,6 +124,19 @@ def timed(costs: Costs, board: Board, cycles: int | None, basis: str) -> Costs:
     latency = cycles / board.clock_hz * 1e3
     energy = None if board.power is None else latency * board.power.milliwatts
     return replace(costs, latency_ms=latency, energy_uj=energy, basis=basis)
+
+
+def counted(project: Project, board: Board, run: Callable[[], Emulation]) -> tuple[int | None, str]:
+    """What an inference takes, and what that is: cycles where there is an estimate of them.
+
+    Args:
+        project: The project.
+        board: Its board.
+        run: Runs its firmware, else.
+    """
+    if estimates_cycles(board):
+        return cycles_of(project), CYCLES
+    return run().instructions, COUNTED
 
 
 def estimates_cycles(board: Board) -> bool:

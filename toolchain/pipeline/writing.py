@@ -18,7 +18,8 @@ from toolchain.emit import (
     write_renode,
 )
 from toolchain.frontend.samples import Samples
-from toolchain.ir import Array, Family, Graph, TensorType
+from toolchain.ir import Array, Family, Graph
+from toolchain.ir.fixedpoint import random_codes
 from toolchain.options import ConvertOptions
 from toolchain.pipeline.job import Job
 from toolchain.pipeline.samples import checked_sample
@@ -132,13 +133,8 @@ def _first_codes(graph: Graph, samples: Samples | None) -> list[dict[str, Array]
         return [input_codes(graph, s) for _, s in zip(range(STORED_SAMPLES), samples, strict=False)]
     rng = np.random.default_rng(0)
     return [
-        {x: _random_codes(graph.types[x], rng) for x in graph.inputs} for _ in range(STORED_SAMPLES)
+        {x: random_codes(graph.types[x], rng) for x in graph.inputs} for _ in range(STORED_SAMPLES)
     ]
-
-
-def _random_codes(kind: TensorType, rng: np.random.Generator) -> Array:
-    low, high = kind.dtype.limits
-    return rng.integers(low, high + 1, kind.shape, kind.dtype.value)
 
 
 def tool_version() -> str:

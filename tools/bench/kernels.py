@@ -17,6 +17,7 @@ from toolchain.board import Board, Isa, load_board
 from toolchain.emit import write_code, write_firmware, write_model
 from toolchain.ir import Array, Family, Graph, Kernel, Site, Target
 from toolchain.ir.execute import simulate
+from toolchain.ir.fixedpoint import random_codes
 from toolchain.plan import Plan
 from toolchain.project import firmware_of
 from toolchain.run import RunRequest, build
@@ -148,11 +149,7 @@ def _run(
 def _codes(call: _Call) -> dict[str, Array]:
     """Random inputs, the same for all kernels of a site."""
     rng, types = np.random.default_rng(call.site), call.graph.types
-    kinds = {x: types[x] for x in call.graph.inputs}
-    return {
-        x: rng.integers(*kind.dtype.limits, kind.shape, kind.dtype.value, endpoint=True)
-        for x, kind in kinds.items()
-    }
+    return {x: random_codes(types[x], rng) for x in call.graph.inputs}
 
 
 def _require_equal_bytes(calls: list[_Call], expected: dict[str, Array], output: bytes) -> None:
