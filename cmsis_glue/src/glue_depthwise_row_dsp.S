@@ -1,5 +1,5 @@
 /*
- * One row of outputs of 3 x 3 windows for the DSP extension: void glue_depthwise_row_all(const glue_depthwise_row_job *)
+ * One row of outputs of 3 x 3 windows for the DSP extension: void glue_depthwise_row_all(const glue_depthwise_row *)
  * and its forms with two rows. The C twins are in glue_depthwise_row_dsp.c.
  *
  * r0 column, r1 bytes from row to row, r2 output, r3 channels; r4-r6 the left, middle and right weights of two rows, r7

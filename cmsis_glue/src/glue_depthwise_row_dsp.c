@@ -36,14 +36,14 @@ static int32_t weight(const int32_t *stream, int32_t row, int32_t column)
 }
 
 /* Code of a row that is there, zero in a column of padding. */
-static int32_t code(const glue_depthwise_row_job *job, int32_t row, int32_t column, int32_t c)
+static int32_t code(const glue_depthwise_row *job, int32_t row, int32_t column, int32_t c)
 {
     const int32_t inside = column >= 0 && column < job->columns + 2 - job->left;
     return inside ? job->x[row * job->row_step + column * job->channels + c] : job->zero;
 }
 
 /* Rows [first, end) of the kernel are there. sums[i]: of the window of which the column is the one numbered i. */
-static void run(const glue_depthwise_row_job *job, int32_t first, int32_t end)
+static void run(const glue_depthwise_row *job, int32_t first, int32_t end)
 {
     for (int32_t c = 0; c < job->channels; c++)
     {
@@ -79,17 +79,17 @@ static void run(const glue_depthwise_row_job *job, int32_t first, int32_t end)
     }
 }
 
-void glue_depthwise_row_all(const glue_depthwise_row_job *job)
+void glue_depthwise_row_all(const glue_depthwise_row *job)
 {
     run(job, 0, 3);
 }
 
-void glue_depthwise_row_last(const glue_depthwise_row_job *job)
+void glue_depthwise_row_last(const glue_depthwise_row *job)
 {
     run(job, 1, 3);
 }
 
-void glue_depthwise_row_first(const glue_depthwise_row_job *job)
+void glue_depthwise_row_first(const glue_depthwise_row *job)
 {
     run(job, 0, 2);
 }
@@ -100,15 +100,15 @@ glue_depthwise_row_dsp(const glue_depthwise_row_dsp_params *params, const int8_t
 {
     const int32_t left = params->padding;
     const int32_t right = params->outputs + 2 - params->columns - left;
-    glue_depthwise_row_job job = {.x = input,
-                                  .y = output,
-                                  .stream = params->stream,
-                                  .row_step = params->columns * params->channels,
-                                  .channels = params->channels,
-                                  .columns = params->columns - 2 + left,
-                                  .zero = params->input_zero,
-                                  .left = left,
-                                  .right = right};
+    glue_depthwise_row job = {.x = input,
+                              .y = output,
+                              .stream = params->stream,
+                              .row_step = params->columns * params->channels,
+                              .channels = params->channels,
+                              .columns = params->columns - 2 + left,
+                              .zero = params->input_zero,
+                              .left = left,
+                              .right = right};
     if (params->channels < 1 || job.columns < 1 || left < 0 || left > 1 || right < 0 || right > 1)
     {
         return ARM_CMSIS_NN_ARG_ERROR;

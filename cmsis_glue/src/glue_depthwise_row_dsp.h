@@ -1,26 +1,13 @@
-/* The job of the assembly of glue_depthwise_row_dsp(). */
+/* The assembly of glue_depthwise_row_dsp(). */
 
 #ifndef GLUE_DEPTHWISE_ROW_DSP_H
 #define GLUE_DEPTHWISE_ROW_DSP_H
 
-#include <stdint.h>
-
-typedef struct
-{
-    const int8_t *x; /* first row that is there */
-    int8_t *y;
-    const int32_t *stream;
-    int32_t row_step;
-    int32_t channels;
-    int32_t columns; /* of the input, after those that the first two columns of windows are: >= 1 */
-    int32_t zero;
-    int32_t left; /* columns of padding, 0 or 1 */
-    int32_t right;
-} glue_depthwise_row_job;
+#include "glue_depthwise_row.h"
 
 /* All three rows, the last two, the first two. */
-void glue_depthwise_row_all(const glue_depthwise_row_job *job);
-void glue_depthwise_row_last(const glue_depthwise_row_job *job);
-void glue_depthwise_row_first(const glue_depthwise_row_job *job);
+void glue_depthwise_row_all(const glue_depthwise_row *job);
+void glue_depthwise_row_last(const glue_depthwise_row *job);
+void glue_depthwise_row_first(const glue_depthwise_row *job);
 
 #endif /* GLUE_DEPTHWISE_ROW_DSP_H */

@@ -1,5 +1,5 @@
 /*
- * One row of outputs of 3x3 windows for Armv7-M: void glue_depthwise_row_all_scalar(const glue_depthwise_row_job *) and
+ * One row of outputs of 3x3 windows for Armv7-M: void glue_depthwise_row_all_scalar(const glue_depthwise_row *) and
  * its forms with two rows. The C form is in glue_depthwise_row_scalar.c.
  *
  * The window rolls along the row as in glue_depthwise_scalar_line.S: r0 column, r1 bytes from row to row, r2 from column

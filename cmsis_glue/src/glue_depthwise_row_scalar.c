@@ -10,14 +10,14 @@
 #define WORDS (DEPTHWISE_CODES + 3)
 
 /* Code of a tap of channel c, zero in a column of padding. */
-static int32_t code(const glue_depthwise_scalar_row *row, int32_t line, int32_t column, int32_t c)
+static int32_t code(const glue_depthwise_row *row, int32_t line, int32_t column, int32_t c)
 {
     const int32_t inside = column >= 0 && column < row->columns + 2 - row->left;
     return inside ? row->x[line * row->row_step + column * row->channels + c] : row->zero;
 }
 
 /* Rows [first, end) of the kernel are there. */
-static void run(const glue_depthwise_scalar_row *row, int32_t first, int32_t end)
+static void run(const glue_depthwise_row *row, int32_t first, int32_t end)
 {
     for (int32_t c = 0; c < row->channels; c++)
     {
@@ -47,17 +47,17 @@ static void run(const glue_depthwise_scalar_row *row, int32_t first, int32_t end
     }
 }
 
-void glue_depthwise_row_all_scalar(const glue_depthwise_scalar_row *row)
+void glue_depthwise_row_all_scalar(const glue_depthwise_row *row)
 {
     run(row, 0, 3);
 }
 
-void glue_depthwise_row_last_scalar(const glue_depthwise_scalar_row *row)
+void glue_depthwise_row_last_scalar(const glue_depthwise_row *row)
 {
     run(row, 1, 3);
 }
 
-void glue_depthwise_row_first_scalar(const glue_depthwise_scalar_row *row)
+void glue_depthwise_row_first_scalar(const glue_depthwise_row *row)
 {
     run(row, 0, 2);
 }
@@ -68,15 +68,15 @@ arm_cmsis_nn_status glue_depthwise_row_scalar(const glue_depthwise_scalar_layer 
 {
     const int32_t left = layer->padding.w;
     const int32_t right = layer->output.w + 2 - layer->input.w - left;
-    const glue_depthwise_scalar_row row = {.x = x,
-                                           .y = y,
-                                           .stream = layer->streams,
-                                           .row_step = layer->input.w * layer->channels,
-                                           .channels = layer->channels,
-                                           .columns = layer->input.w - 2 + left,
-                                           .zero = layer->input_zero_point,
-                                           .left = left,
-                                           .right = right};
+    const glue_depthwise_row row = {.x = x,
+                                    .y = y,
+                                    .stream = layer->streams,
+                                    .row_step = layer->input.w * layer->channels,
+                                    .channels = layer->channels,
+                                    .columns = layer->input.w - 2 + left,
+                                    .zero = layer->input_zero_point,
+                                    .left = left,
+                                    .right = right};
     if (layer->channels < 1 || row.columns < 1 || left < 0 || left > 1 || right < 0 || right > 1)
     {
         return ARM_CMSIS_NN_ARG_ERROR;

@@ -69,6 +69,30 @@ static inline int32_t leading_zeros(int32_t value)
     return count;
 }
 
+/* exp of a code's distance from the largest one, in Q31; 0 below diff_min. */
+static inline int32_t power_of(int32_t difference, int32_t mult, int32_t shift, int32_t diff_min)
+{
+    return difference >= diff_min ? exp_of_negative(glue_high_mul(glue_shift_left(difference, shift), mult)) : 0;
+}
+
+/* A power as it is summed. */
+static inline int32_t summand(int32_t power)
+{
+    return ((power >> (SUM_SHIFT - 1)) + 1) >> 1;
+}
+
+/* 1 / (1.fraction) in Q31 of a sum = 1.fraction * 2^k that has so many zero bits above. */
+static inline int32_t reciprocal_of(int32_t sum, int32_t headroom)
+{
+    return one_over_one_plus((int32_t)(((uint32_t)sum << headroom) & UINT32_C(0x7fffffff)));
+}
+
+/* power * reciprocal in steps of the output, rounded by the last of all shifts. */
+static inline int32_t share_of(int32_t reciprocal, int32_t power, int32_t before_last)
+{
+    return ((glue_high_mul(reciprocal, power) >> before_last) + 1) >> 1;
+}
+
 /* The exponential is large: both passes over a row are one loop, which contains it once. */
 static inline void
 softmax_row(const int8_t *input, int32_t size, int32_t mult, int32_t shift, int32_t diff_min, int8_t *output)
@@ -83,27 +107,20 @@ softmax_row(const int8_t *input, int32_t size, int32_t mult, int32_t shift, int3
     {
         for (int32_t i = 0; i < size; i++)
         {
-            const int32_t difference = input[i] - max;
-            int32_t power = 0;
-            if (difference >= diff_min)
-            {
-                power = exp_of_negative(glue_high_mul(glue_shift_left(difference, shift), mult));
-            }
+            const int32_t power = power_of(input[i] - max, mult, shift, diff_min);
             if (pass == 0)
             {
-                sum += ((power >> (SUM_SHIFT - 1)) + 1) >> 1;
+                sum += summand(power);
             }
             else
             {
-                const int32_t code = ((glue_high_mul(reciprocal, power) >> before_last) + 1) >> 1;
-                output[i] = (int8_t)(glue_min(code, 255) - 128);
+                output[i] = (int8_t)(glue_min(share_of(reciprocal, power, before_last), 255) - 128);
             }
         }
         if (pass == 0)
         {
-            /* sum = 1.fraction * 2^k */
             const int32_t headroom = leading_zeros(sum);
-            reciprocal = one_over_one_plus((int32_t)(((uint32_t)sum << headroom) & UINT32_C(0x7fffffff)));
+            reciprocal = reciprocal_of(sum, headroom);
             /* 31 + 12 - headroom - 8 bits from Q31 to codes of 1/256, undoing the scaling of the sum; beyond 32, all
                is 0 */
             before_last = glue_min(SUM_SHIFT + 22 - headroom, 31);

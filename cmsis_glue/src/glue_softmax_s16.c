@@ -16,27 +16,21 @@ softmax_row_s16(const int16_t *input, int32_t size, int32_t mult, int32_t shift,
     {
         for (int32_t i = 0; i < size; i++)
         {
-            const int32_t difference = input[i] - max;
-            int32_t power = 0;
-            if (difference >= diff_min)
-            {
-                power = exp_of_negative(glue_high_mul(glue_shift_left(difference, shift), mult));
-            }
+            const int32_t power = power_of(input[i] - max, mult, shift, diff_min);
             if (pass == 0)
             {
-                sum += ((power >> (SUM_SHIFT - 1)) + 1) >> 1;
+                sum += summand(power);
             }
             else
             {
-                const int32_t code = ((glue_high_mul(reciprocal, power) >> before_last) + 1) >> 1;
-                output[i] = (int16_t)glue_min(code, INT16_MAX);
+                output[i] = (int16_t)glue_min(share_of(reciprocal, power, before_last), INT16_MAX);
             }
         }
         if (pass == 0)
         {
-            /* sum = 1.fraction * 2^k; 31 + 12 - headroom - 15 bits from Q31 to codes of 2^-15 */
+            /* 31 + 12 - headroom - 15 bits from Q31 to codes of 2^-15 */
             const int32_t headroom = leading_zeros(sum);
-            reciprocal = one_over_one_plus((int32_t)(((uint32_t)sum << headroom) & UINT32_C(0x7fffffff)));
+            reciprocal = reciprocal_of(sum, headroom);
             before_last = SUM_SHIFT + 15 - headroom;
         }
     }
