@@ -13,7 +13,7 @@ from toolchain.project import Project, taken_back_if_interrupted
 @pytest.fixture
 def copy(runnable, tmp_path):
     folder = tmp_path / "copy"
-    shutil.copytree(runnable, folder, ignore=shutil.ignore_patterns("build"))
+    shutil.copytree(runnable, folder, ignore=shutil.ignore_patterns("build", "outputs.npz"))
     return folder
 
 
