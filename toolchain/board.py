@@ -108,9 +108,12 @@ class Renode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What Renode is to model beyond core and memory.
 
     Attributes:
-        extra: More entries for the platform description (.repl).
+        uart: What stands behind "uart:" in the platform description (.repl): type, place and
+            settings of the serial port, whose text is part of the console; "" without one.
+        extra: More entries for the platform description.
     """
 
+    uart: str = ""
     extra: str = ""
 
 

@@ -46,6 +46,7 @@ class Emulation:
         codes: The same codes.
         agreeing: Other engines that ran it too and gave the same bytes and counts.
         absent: Engines that were asked for as well, and cannot run it here.
+        console: What the firmware printed, if it did.
     """
 
     emulator: str
@@ -58,6 +59,7 @@ class Emulation:
     codes: Mapping[str, Array]
     agreeing: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    console: str = ""
 
 
 @dataclass(frozen=True, slots=True)

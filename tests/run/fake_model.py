@@ -14,7 +14,10 @@ from toolchain.emit.machines import machine_for
 from toolchain.emit.project import FirmwareModel, LayerInfo, Port, write_firmware
 
 LOOP = 1000
+SERIAL_DATA = "0x40004404"
+"""Register of USART2 on an STM32F4 that sends."""
 WRITE_PAST_RAM, WRITE_FLASH, OVERFLOW, UNDEFINED, HANG, STATUS, EXECUTE_RAM = range(101, 108)
+PRINT, SERIAL, SUPERVISOR, BREAKPOINT = range(108, 112)
 
 _HEADER = """#ifndef KWS_H
 #define KWS_H
@@ -59,6 +62,14 @@ __attribute__((noinline)) void kws_overflow(volatile int8_t *below)
     below[0] = here[0];
 }}
 
+/* Semihosting's SYS_WRITE0. */
+static void kws_print(const char *text)
+{{
+    register uint32_t r0 __asm__("r0") = 4u;
+    register const char *r1 __asm__("r1") = text;
+    __asm__ volatile("bkpt 0xAB" : "+r"(r0) : "r"(r1) : "memory");
+}}
+
 __attribute__((noinline)) int32_t kws_misbehave(int8_t what)
 {{
     volatile int8_t seed[4] = {{0, 0, 0, 0}};
@@ -87,6 +98,19 @@ __attribute__((noinline)) int32_t kws_misbehave(int8_t what)
         kws_arena[32] = 0x70; /* bx lr */
         kws_arena[33] = 0x47;
         ((void (*)(void))((uintptr_t)kws_arena + 33u))();
+        return 0;
+    case 108:
+        kws_print("hello from the model\\n");
+        return 0;
+    case 109:
+        *(volatile uint32_t *)(uintptr_t){serial}u = 'h';
+        *(volatile uint32_t *)(uintptr_t){serial}u = 'i';
+        return 0;
+    case 110:
+        __asm__ volatile("svc #3");
+        return 0;
+    case 111:
+        __asm__ volatile("bkpt #5");
         return 0;
     default:
         return 0;
@@ -168,7 +192,9 @@ def write_project(
     write_firmware(directory, MODEL, board, cmsis_nn_dir, stack_bytes=1024, glue_dir=glue)
     ram_end = _emulated_ram_end(board)
     (directory / "kws.h").write_text(_HEADER.format(arena=arena))
-    (directory / "kws.c").write_text(_SOURCE.format(ram_end=hex(ram_end), loop=LOOP))
+    (directory / "kws.c").write_text(
+        _SOURCE.format(ram_end=hex(ram_end), loop=LOOP, serial=SERIAL_DATA)
+    )
     (directory / "kws_weights.c").write_text(_WEIGHTS)
     return directory
 

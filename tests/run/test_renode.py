@@ -10,9 +10,10 @@ from tests.run import fake_model
 from toolchain.board import load_board
 from toolchain.emit.renode import platform
 from toolchain.errors import RunFailed
-from toolchain.run import RunRequest, renode
+from toolchain.run import RunRequest, count_functions, printed, renode
 from toolchain.run.elf import Elf
 from toolchain.run.renode_job import job_of
+from toolchain.run.renode_profile import per_function
 
 SAMPLES = [bytes(range(start, start + 16)) for start in (0, 3, 60)]
 
@@ -23,6 +24,17 @@ def standin(monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parent / "standin"))
     renode._pyrenode3_trouble.cache_clear()
     yield renode.Renode()
+    renode._pyrenode3_trouble.cache_clear()
+
+
+def altered(monkeypatch, tmp_path, old, new):
+    """A stand-in that differs in one place."""
+    shutil.copytree(Path(__file__).parent / "standin", tmp_path / "altered")
+    path = tmp_path / "altered" / "pyrenode3" / "wrappers.py"
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    monkeypatch.syspath_prepend(str(tmp_path / "altered"))
+    monkeypatch.setattr(renode, "executable", lambda: None)
     renode._pyrenode3_trouble.cache_clear()
 
 
@@ -128,13 +140,7 @@ def test_oldest_executable(tmp_path, monkeypatch, version, reason):
 @pytest.mark.parametrize(("version", "good"), [("1.15.3.1", False), ("1.16.1.4711", True)])
 def test_oldest_renode_of_pyrenode3(tmp_path, monkeypatch, version, good):
     pytest.importorskip("unicorn")
-    shutil.copytree(Path(__file__).parent / "standin", tmp_path / "altered")
-    path = tmp_path / "altered" / "pyrenode3" / "wrappers.py"
-    assert path.read_text().count("1.16.1.4711") == 1
-    path.write_text(path.read_text().replace("1.16.1.4711", version))
-    monkeypatch.syspath_prepend(str(tmp_path / "altered"))
-    monkeypatch.setattr(renode, "executable", lambda: None)
-    renode._pyrenode3_trouble.cache_clear()
+    altered(monkeypatch, tmp_path, "1.16.1.4711", version)
     reason = renode.Renode().missing("cortex-m4")
     renode._pyrenode3_trouble.cache_clear()
     if good:
@@ -158,3 +164,68 @@ def test_pyrenode3_that_loads_serves_beside_an_old_executable(standin, tmp_path,
 def test_real_renode(built):
     got = renode.Renode().run(request_for(built, SAMPLES))
     assert got.outputs == [fake_model.expected(sample) for sample in SAMPLES]
+
+
+@pytest.mark.emulator
+def test_console_is_heard(built, qemu, standin):
+    samples = [bytes([what] + [0] * 15) for what in (fake_model.PRINT, fake_model.SERIAL)]
+    assert standin.run(request_for(built, samples)).console == "hello from the model\nhi"
+    board, result = built("nucleo-f446re")
+    other = qemu.run(RunRequest(result.emulation, board, fake_model.MODEL, samples[:1]))
+    assert printed(other.console) == "hello from the model\n"
+
+
+@pytest.mark.emulator
+def test_console_that_cannot_be_heard_does_not_stop_the_run(built, monkeypatch, tmp_path):
+    pytest.importorskip("unicorn")
+    altered(monkeypatch, tmp_path, "self.CharReceived = _Event()", "pass")
+    got = renode.Renode().run(request_for(built, SAMPLES))
+    assert got.outputs == [fake_model.expected(sample) for sample in SAMPLES]
+    assert got.console.startswith("(semihosting is not heard: ")
+
+
+@pytest.mark.emulator
+def test_emulated_time_has_a_limit(built, standin):
+    request = request_for(built, [bytes([fake_model.HANG] + [0] * 15)], emulated_s=0.1)
+    with pytest.raises(
+        RunFailed, match=r"running after 0\.1 s of emulated time, in sample 0"
+    ) as how:
+        standin.run(request)
+    assert how.value.where.startswith("kws_misbehave")
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("name", ["microbit-v1", "nucleo-f446re", "nucleo-u575zi"])
+def test_profile_by_call_stacks(built, standin, name):
+    """Functions that are called, not jumped to: Renode's way gives what blocks give."""
+    board, result = built(name)
+    request = RunRequest(result.emulation, board, fake_model.MODEL, [bytes(range(16))])
+    engines, expected = count_functions(request, "unicorn")
+    assert engines == ("unicorn",)
+    engines, counts = count_functions(request, "renode", result.hooks)
+    assert engines == ("renode",)
+    assert counts == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("main;kws_run 10\n", "the stacks end after 10 instructions, the last layer after 300"),
+        ("main;kws_run 90\nmain;f 210\n", "50 instructions in the functions of loop, of 48"),
+        ("main;kws_run\n", "no collapsed stack: 'main;kws_run'"),
+    ],
+)
+def test_stacks_that_do_not_fit_are_refused(tmp_path, text, told):
+    (tmp_path / "events").write_text("".join(f"M 0 {n}\n" for n in (1, 2, 100, 150, 200, 300)))
+    (tmp_path / "stacks.txt").write_text(text)
+    with pytest.raises(RunFailed, match=told):
+        per_function(tmp_path, np.array([48, 48, 98]), fake_model.MODEL)
+
+
+def test_stacks_are_read_whatever_stands_behind_a_name(tmp_path):
+    (tmp_path / "events").write_text("".join(f"M 0 {n}\n" for n in (1, 2, 100, 150, 200, 300)))
+    lines = ["a 90", "a;kws_run 20", "a;kws_run;f (entry) 45", "a;kws_run 10"]
+    lines += ["a;kws_run;g+0x12 (guessed) 135"]
+    (tmp_path / "stacks.txt").write_text("\n".join(lines) + "\n")
+    counts = per_function(tmp_path, np.array([48, 48, 100]), fake_model.MODEL)
+    assert counts == [{"kws_run": 8, "f": 40}, {"f": 5, "kws_run": 8, "g": 35}, {"g": 100}]

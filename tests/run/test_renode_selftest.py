@@ -62,6 +62,11 @@ def test_standin_meets_every_assumption(doctor, monkeypatch):
         ("self.bus.UnexpectedWrites += 1", "pass", {6}),
         ("if self.IsHalted:\n                core.emu_stop()", "pass", {3}),
         ('_Assembly("Renode", "1.16.1.4711")', '_Assembly("Renode.Core", "1.16.1.4711")', {11}),
+        ("self.console.send(byte)", "pass", {12}),
+        ("port.send(a[4] & 0xFF)", "None", {13}),
+        ('"STM32F7_USART": 0x28, ', "", {14}),
+        ("self.seconds += interval.seconds", "pass", {15}),
+        ("self.stack.pop()", "pass", {16}),
         ("kind = re.search(", 'assert "m55" not in text\n        kind = re.search(', {9}),
     ],
 )

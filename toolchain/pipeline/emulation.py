@@ -21,6 +21,7 @@ from toolchain.run import (
     check_programs,
     choose,
     engines,
+    printed,
     require_agreement,
     require_tools,
 )
@@ -129,6 +130,7 @@ def run_codes(
         codes,
         tuple(other.emulator for other in results[1:]),
         _absent(results) if emulator == "all" else (),
+        printed(result.console),
     )
 
 

@@ -71,6 +71,9 @@ def profile_functions(
     """
     project = Project(directory)
     request = replace(one_sample(project), timeout_s=timeout_s)
-    engines, counts = count_functions(request, emulator)
+    hooks = None
+    if emulator == "renode":
+        hooks = build(project.directory, request.board).hooks
+    engines, counts = count_functions(request, emulator, hooks)
     names = (layer.name for layer in project.manifest.layers)
     return FunctionProfile(request.model.entry, engines, tuple(zip(names, counts, strict=True)))

@@ -101,6 +101,7 @@ def emulate_record(run: Emulation) -> Record:
         "absent_emulators": list(run.absent),
         "layers": [{"name": name, "instructions": count} for name, count in run.layers],
         "outputs": str(run.outputs),
+        "console": run.console,
     }
 
 

@@ -203,9 +203,17 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 f"peak stack {run.stack_bytes:,} bytes",
                 *(f"{name} gives the same bytes and counts" for name in run.agreeing),
                 *_alone(run),
+                *_printed(run),
             ]
         ),
     )
+
+
+def _printed(run: Emulation) -> Iterator[str]:
+    """The console of the firmware."""
+    if run.console:
+        yield "the firmware printed:"
+        yield from (f"  {printable(line)}" for line in run.console.splitlines())
 
 
 def _alone(run: Emulation) -> Iterator[str]:

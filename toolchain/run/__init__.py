@@ -2,6 +2,7 @@
 
 from toolchain.run.build import BuildResult, DoesNotFit, build, require_tools
 from toolchain.run.callgraph import StackUse
+from toolchain.run.console import printed
 from toolchain.run.crosscheck import require_agreement
 from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
@@ -28,6 +29,7 @@ __all__ = [
     "count_functions",
     "doctor",
     "engines",
+    "printed",
     "require_agreement",
     "require_tools",
 ]

@@ -8,6 +8,7 @@ from toolchain.emit.project import CANARY_BYTES, FirmwareModel
 from toolchain.errors import RunFailed
 from toolchain.run.elf import Elf
 
+_OURS = "onnx2mcu "
 _LINE = re.compile(r"^onnx2mcu (\w+) (.*)$", re.MULTILINE)
 _EXCEPTIONS = {
     2: "NMI",
@@ -47,6 +48,12 @@ _HINT_LOOP = "if it hangs, the function named never ends; else take fewer sample
 def values(console: str) -> dict[str, int]:
     """Numbers of the lines "onnx2mcu KEY 0xVALUE"; the last one of a key counts."""
     return {key: int(text, 16) for key, text in _LINE.findall(console) if text.startswith("0x")}
+
+
+def printed(console: str) -> str:
+    """What the firmware printed besides the lines of the harness."""
+    lines = console.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(_OURS))
 
 
 def last_line(console: str) -> str:
@@ -160,16 +167,19 @@ class Scene:
         hint = "a kernel refused its arguments: convert again, or report it with the model"
         return RunFailed("emulate", self.place(None, layer), reason, hint)
 
-    def late(self, seconds: float, sample: int, pc: int | None, layer: int | None) -> RunFailed:
+    def late(
+        self, seconds: float, sample: int, pc: int | None, layer: int | None, clock: str = ""
+    ) -> RunFailed:
         """The error of a run that did not end.
 
         Args:
-            seconds: Wall time it had.
+            seconds: Time it had.
             sample: Index of the sample it was at.
             pc: Where the core was.
             layer: The layer that ran.
+            clock: Which time that is; "" on the wall.
         """
-        reason = f"still running after {seconds:g} s, in sample {sample}"
+        reason = f"still running after {seconds:g} s{clock}, in sample {sample}"
         return RunFailed("emulate", self.place(pc, layer), reason, _HINT_LOOP)
 
     def _cause(self, fault: Fault) -> tuple[str, str]:

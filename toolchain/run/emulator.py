@@ -25,6 +25,8 @@ class RunRequest:
         samples: Inputs of each inference: int8 codes of all ports, concatenated in port order.
         dump_samples: After how many of the first samples every layer's outputs are kept.
         timeout_s: Wall time for the whole run, in seconds.
+        emulated_s: Emulated time for one inference, in seconds, where the engine keeps such a time
+            (Renode); None: as many as `timeout_s`.
     """
 
     elf: Path
@@ -33,6 +35,7 @@ class RunRequest:
     samples: Sequence[bytes]
     dump_samples: int = 0
     timeout_s: float = 120.0
+    emulated_s: float | None = None
 
     def __post_init__(self) -> None:
         wanted = sum(port.nbytes for port in self.model.inputs)

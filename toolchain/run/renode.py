@@ -3,6 +3,7 @@
 What is taken from its sources and was not observed is listed in `toolchain.run.renode_assumptions`.
 """
 
+import contextlib
 import functools
 import importlib.util
 import os
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -22,6 +25,7 @@ from toolchain.run.build import BuildResult
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 from toolchain.run.renode_job import Job, job_of
+from toolchain.run.renode_profile import per_function
 from toolchain.run.renode_result import FINAL, read_events, result
 from toolchain.run.renode_session import OLDEST_NAME, old_version
 
@@ -63,12 +67,34 @@ class Renode:
 
     def run(self, request: RunRequest) -> RunResult:
         """Run all samples; see `toolchain.run.emulator.Emulator`."""
+        with self._ran(request) as (folder, job, elf):
+            return result(folder, job, request, elf, CPU_TYPES[request.board.cpu])
+
+    def count_functions(self, request: RunRequest) -> list[Counter[str]]:
+        """Instructions of every function, per layer, as Renode's profiler books them.
+
+        It goes by calls and returns: what a function that is jumped to executes counts as its
+        caller's. The sums are those of `run`.
+
+        Args:
+            request: The harness with hooks, and one sample.
+
+        Raises:
+            RunFailed: See `run`; or the profiler wrote something else than collapsed stacks.
+        """
+        with self._ran(request, profile=True) as (folder, job, elf):
+            counts = result(folder, job, request, elf, "").instructions[0]
+            return per_function(folder, counts, request.model)
+
+    @contextlib.contextmanager
+    def _ran(self, request: RunRequest, profile: bool = False) -> Iterator[tuple[Path, Job, Elf]]:
+        """The folder of a run that is over, until it is left."""
         reason = self.missing(request.board.cpu)
         if reason:
             raise RunFailed("emulate", self.name, reason)
         elf = Elf(request.elf)
         elf.check_architecture(request.board)
-        job = job_of(request, elf)
+        job = job_of(request, elf, profile)
         with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
             folder = Path(name)
             _prepare(folder, job, request)
@@ -76,13 +102,16 @@ class Renode:
                 _wait(folder, _start_session(folder), job)
             else:
                 _wait(folder, _start_executable(folder), job)
-            return result(folder, job, request, elf, CPU_TYPES[request.board.cpu])
+            yield folder, job, elf
 
 
 def script(folder: Path, job: Job) -> str:
     """The Monitor's script (.resc) that runs a job without pyrenode3."""
     return render(
-        "renode/run.resc.j2", folder=folder.as_posix(), job=job, virtual_seconds=job.timeout_s
+        "renode/run.resc.j2",
+        folder=folder.as_posix(),
+        job=job,
+        virtual_seconds=job.emulated_s * (job.count + 1),
     )
 
 

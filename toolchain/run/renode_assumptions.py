@@ -6,6 +6,7 @@ process of its own, as `toolchain.run.renode_session`: `python -m` this module F
 "NUMBER what was seen instead", with nothing behind the number where the assumption holds.
 """
 
+import contextlib
 import re
 import struct
 import subprocess
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolchain.board import load_board
+from toolchain.board import list_boards, load_board
 from toolchain.emit.renode import CPU_TYPES, platform
 from toolchain.run.renode_session import load, loaded_version
 
@@ -54,6 +55,34 @@ quit
 """
 
 
+_WORDS = "onnx2mcu"
+_SPEAKER = struct.pack(
+    "<16HIIIII",
+    0x4907,  # 40 ldr r1, [60]
+    0x2201,  # 42 movs r2, #1
+    0x608A,  # 44 str r2, [r1, #8]   CTRL: the transmitter is on
+    0x2221,  # 46 movs r2, #0x21
+    0x600A,  # 48 str r2, [r1]       DATA
+    0x4906,  # 4A ldr r1, [64]
+    0x2004,  # 4C movs r0, #4        SYS_WRITE0
+    0xBEAB,  # 4E bkpt 0xAB
+    0xF000,  # 50 bl 5C
+    0xF804,
+    0xF000,  # 54 bl 5C
+    0xF802,
+    0xE7FE,  # 58 b 58
+    0xBF00,  # 5A nop
+    0xBF00,  # 5C nop
+    0x4770,  # 5E bx lr
+    0x40004000,  # 60
+    0x68,  # 64
+    *struct.unpack("<II", _WORDS.encode()),  # 68
+    0,
+)
+_SPEAKER_STACKS = [(1, 9), (2, 2), (1, 1), (2, 2)]
+"""(depth, instructions) of the stretches of the second program."""
+
+
 @dataclass
 class Probe:
     """What one run of the program in Renode showed.
@@ -64,6 +93,9 @@ class Probe:
         went_on: PC after the next run.
         writes: Writes outside all memories.
         flash: First word of the flash at the end.
+        emulated_s: Emulated time at the end.
+        heard: What the second program sent through semihosting, and through the serial port.
+        stacks: Lines of the profiler on the second program.
     """
 
     hooks: list[tuple[int, int, int, int, int]] = field(default_factory=list)
@@ -71,6 +103,9 @@ class Probe:
     went_on: int = -1
     writes: int = -1
     flash: int = -1
+    emulated_s: float = -1.0
+    heard: dict[str, str] = field(default_factory=lambda: {"console": "", "uart": ""})
+    stacks: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -119,6 +154,26 @@ def _cores(_probe: Probe, folder: Path) -> str:
 def _version(_probe: Probe, _folder: Path) -> str:
     found = loaded_version()
     return "" if re.match(r"\d+\.\d+\.\d+", found) else f"its version is {found!r}"
+
+
+def _ports(_probe: Probe, folder: Path) -> str:
+    """The serial port of every board that names one."""
+    wrong = []
+    for board in filter(lambda board: board.renode.uart, map(load_board, list_boards())):
+        text = re.sub(r'cpuType: ".*"', 'cpuType: "cortex-m4"', platform(board))
+        try:
+            _machine(folder, text, "")
+        except Exception as error:
+            told = " ".join(str(error).split())[:100]
+            wrong.append(f"{board.name}: {told}")
+    return "; ".join(wrong)
+
+
+def _stacks(probe: Probe, _folder: Path) -> str:
+    seen = [(s.count(";") + 1, int(n)) for s, _, n in (x.rpartition(" ") for x in probe.stacks)]
+    return _differs(seen[: len(_SPEAKER_STACKS)], _SPEAKER_STACKS) or _differs(
+        seen[len(_SPEAKER_STACKS) :] and seen[-1][0], 1
+    )
 
 
 def _executable(_probe: Probe, folder: Path) -> str:
@@ -188,10 +243,35 @@ ASSUMPTIONS = (
         "an assembly called Renode is among the loaded ones, with the version of the release",
         _version,
     ),
+    Assumption(
+        12,
+        "what the firmware prints by semihosting comes as CharReceived of "
+        "sysbus.cpu.semihosting.console, a byte at a time",
+        lambda p, _: _differs(p.heard["console"], _WORDS),
+    ),
+    Assumption(
+        13,
+        "a serial port's CharReceived tells every byte that its transmitter is given",
+        lambda p, _: _differs(p.heard["uart"], "!"),
+    ),
+    Assumption(14, "Renode knows the serial port of every board file", _ports),
+    Assumption(
+        15,
+        "RunFor advances the emulated time by what it is given, also while the core is halted",
+        lambda p, _: _differs(round(p.emulated_s, 6), 2 * _RUN_US / 1e6),
+    ),
+    Assumption(
+        16,
+        "the profiler writes a line at every BL and at every return, NAMES and the instructions "
+        "since the line before; the first line counts from the reset",
+        _stacks,
+    ),
 )
 
 
-def _machine(folder: Path, text: str) -> tuple[Any, Any, Any, Any]:
+def _machine(
+    folder: Path, text: str, program: str = "probe.elf", listen: Callable[[Any], None] | None = None
+) -> tuple[Any, Any, Any, Any]:
     """A fresh machine: (emulation, bus, core, type of addresses)."""
     from pyrenode3.wrappers import Emulation
     from System import UInt64
@@ -202,7 +282,10 @@ def _machine(folder: Path, text: str) -> tuple[Any, Any, Any, Any]:
     emulation.clear()
     machine = emulation.add_mach("probe")
     machine.load_repl(str(path))
-    machine.load_elf(str(folder / "probe.elf"))
+    if program:
+        machine.load_elf(str(folder / program))
+    if listen is not None:
+        listen(machine)
     return emulation, machine.sysbus.internal, machine.sysbus.cpu.internal, UInt64
 
 
@@ -235,12 +318,51 @@ def run_probe(folder: Path) -> Probe:
     probe.went_on = int(cpu.PC.RawValue)
     probe.writes = int(bus.UnexpectedWrites)
     probe.flash = int(bus.ReadDoubleWord(u64(0)))
+    probe.emulated_s = float(emulation.internal.MasterTimeSource.ElapsedVirtualTime.TotalSeconds)
+    _run_speaker(folder, probe)
     return probe
 
 
-def probe_elf() -> bytes:
-    """The program as an ELF file with one segment at address 0."""
-    data = struct.pack("<16I", _STACK, _CODE | 1, *[_CODE | 1] * 14) + _PROGRAM
+def _run_speaker(folder: Path, probe: Probe) -> None:
+    """The second program: it prints and calls."""
+    from Antmicro.Renode.Time import TimeInterval
+    from Antmicro.Renode.UserInterface import MonitorTimeExtensions
+    from System import UInt32
+
+    kept = []
+
+    def listen(machine: Any) -> None:
+        ports: dict[str, Callable[[], Any]] = {
+            "console": lambda: machine.sysbus.cpu.semihosting.console.internal,
+            "uart": lambda: machine.sysbus.uart.internal,
+        }
+        for name, find in ports.items():
+            with contextlib.suppress(Exception):  # then nothing is heard
+                port = find()
+
+                def received(byte: Any, name: str = name) -> None:
+                    probe.heard[name] += chr(int(byte))
+
+                kept.append(received)
+                port.CharReceived += received
+
+    text = platform(load_board("mps2-an386"))
+    emulation, _, cpu, u64 = _machine(folder, text, "speaker.elf", listen)
+    cpu.PerformanceInMips = UInt32(25)
+    cpu.VectorTableOffset = UInt32(0)
+    path = folder / "stacks.txt"
+    with contextlib.suppress(Exception):
+        cpu.EnableProfilerCollapsedStack(str(path))
+    MonitorTimeExtensions.SetGlobalAdvanceImmediately(emulation.internal, True)
+    emulation.internal.RunFor(TimeInterval.FromMicroseconds(u64(_RUN_US)))
+    with contextlib.suppress(Exception):
+        cpu.DisableProfiler()
+        probe.stacks = path.read_text(encoding="utf-8").splitlines()
+
+
+def probe_elf(program: bytes) -> bytes:
+    """A program as an ELF file with one segment at address 0."""
+    data = struct.pack("<16I", _STACK, _CODE | 1, *[_CODE | 1] * 14) + program
     head = b"\x7fELF\x01\x01\x01" + bytes(9)
     head += struct.pack(
         "<HHIIIIIHHHHHH", 2, 40, 1, _CODE | 1, 52, 0, 0x5000200, 52, 32, 1, 40, 0, 0
@@ -256,7 +378,8 @@ def main(arguments: list[str]) -> int:
         print(reason)
         return 1
     folder = Path(arguments[0])
-    (folder / "probe.elf").write_bytes(probe_elf())
+    (folder / "probe.elf").write_bytes(probe_elf(_PROGRAM))
+    (folder / "speaker.elf").write_bytes(probe_elf(_SPEAKER))
     probe = run_probe(folder)
     for assumption in ASSUMPTIONS:
         try:

@@ -25,6 +25,9 @@ class Job(msgspec.Struct, frozen=True):
         dumped: Number of samples whose layers are kept.
         layers: Per layer, (address, bytes) of its outputs.
         timeout_s: Wall time for the run, in seconds.
+        emulated_s: Emulated time for one inference, in seconds.
+        uart: Whether the board's serial port is modelled.
+        profile: Whether Renode's profiler writes the call stacks.
     """
 
     elf: str
@@ -33,6 +36,9 @@ class Job(msgspec.Struct, frozen=True):
     count: int
     dumped: int
     timeout_s: float
+    emulated_s: float
+    uart: bool
+    profile: bool
     ready: int
     mark: int
     done: int
@@ -46,8 +52,13 @@ class Job(msgspec.Struct, frozen=True):
     layers: tuple[tuple[tuple[int, int], ...], ...]
 
 
-def job_of(request: RunRequest, elf: Elf) -> Job:
+def job_of(request: RunRequest, elf: Elf, profile: bool = False) -> Job:
     """The job of a request.
+
+    Args:
+        request: What to run.
+        elf: The harness with hooks.
+        profile: Whether call stacks are wanted, too.
 
     Raises:
         RunFailed: The program is not the harness with hooks.
@@ -61,6 +72,9 @@ def job_of(request: RunRequest, elf: Elf) -> Job:
         count=len(request.samples),
         dumped=request.dumped,
         timeout_s=request.timeout_s,
+        emulated_s=request.timeout_s if request.emulated_s is None else request.emulated_s,
+        uart=bool(board.renode.uart),
+        profile=profile,
         sample=elf.address("onnx2mcu_sample"),
         status=elf.address("onnx2mcu_status"),
         stack=elf.address("onnx2mcu_stack_bytes"),

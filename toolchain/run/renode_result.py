@@ -12,9 +12,9 @@ from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest, RunResult
 from toolchain.run.renode_job import Job
 
-FINAL = ("E", "F", "T", "U", "X")
+FINAL = ("E", "F", "T", "U", "V", "X")
 """Events after which nothing follows; `toolchain.run.renode_session` lists them all."""
-_CALIBRATION = 2
+CALIBRATION = 2
 """The first marks have nothing between them."""
 _QEMU = "run it with --emulator qemu to see the instruction"
 
@@ -26,6 +26,12 @@ def read_events(folder: Path) -> list[list[str]]:
         return []
     text = path.read_text(encoding="utf-8", errors="replace")
     return [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def read_console(folder: Path) -> str:
+    """What the firmware printed: through semihosting, then through the board's serial port."""
+    paths = (folder / f"{name}.txt" for name in ("semihosting", "uart"))
+    return "".join(path.read_text("utf-8", errors="replace") for path in paths if path.exists())
 
 
 def result(folder: Path, job: Job, request: RunRequest, elf: Elf, core: str) -> RunResult:
@@ -54,7 +60,7 @@ def result(folder: Path, job: Job, request: RunRequest, elf: Elf, core: str) -> 
             )
             for sample in range(job.count)
         ],
-        console="",
+        console=read_console(folder),
         instructions=_instructions(events, job),
         stack_bytes=max((stack for _, stack in done), default=0),
         dumps=[
@@ -72,11 +78,11 @@ def _dump(folder: Path, sample: int, layer: int, job: Job) -> bytes:
 def _instructions(events: list[list[str]], job: Job) -> NDArray[np.int64]:
     """Counts per sample and layer, less what the call of onnx2mcu_mark itself takes."""
     counts = [int(event[2]) for event in events if event[0] == "M"]
-    expected = _CALIBRATION + job.count * (len(job.layers) + 1)
+    expected = CALIBRATION + job.count * (len(job.layers) + 1)
     if len(counts) != expected:
         reason = f"{len(counts)} layer marks came, not {expected}"
         raise RunFailed("emulate", "renode", reason, "try --emulator qemu")
-    table = np.array(counts[_CALIBRATION:], dtype=np.int64)
+    table = np.array(counts[CALIBRATION:], dtype=np.int64)
     table = table.reshape(job.count, len(job.layers) + 1)
     return np.diff(table, axis=1) - (counts[1] - counts[0])
 
@@ -90,9 +96,11 @@ def _judge(events: list[list[str]], folder: Path, job: Job, request: RunRequest,
         if kind == "X":
             raise RunFailed("emulate", "renode", " ".join(words), "try --emulator qemu")
         numbers = [int(word) for word in words]
-        layer = marks[-1] if len(marks) > _CALIBRATION else None
+        layer = marks[-1] if len(marks) > CALIBRATION else None
         if kind == "T":
             raise scene.late(job.timeout_s, samples, numbers[0], layer)
+        if kind == "V":
+            raise scene.late(job.emulated_s, samples, numbers[0], layer, " of emulated time")
         error = _error(kind, numbers, scene, layer)
         if error is not None:
             raise error

@@ -4,7 +4,8 @@
 emulation can only be killed: none of that may happen to the caller.
 
 FOLDER holds job.json, board.repl and in<sample>_<port>.bin. The session writes
-out<sample>_<port>.bin, dump<sample>_<part>_<layer>.bin and `events`, one line each:
+out<sample>_<port>.bin, dump<sample>_<part>_<layer>.bin, what the firmware prints as
+semihosting.txt and uart.txt, stacks.txt if it is to profile, and `events`, one line each:
 
     M layer instructions                the core stands on onnx2mcu_mark
     D status stack_bytes                an inference is over
@@ -12,7 +13,8 @@ out<sample>_<port>.bin, dump<sample>_<part>_<layer>.bin and `events`, one line e
     W address                           the flash no longer holds what was loaded, from here
     E unexpected_reads unexpected_writes    all samples are done
     U reads writes pc sp                accesses outside all memories: Renode only counts them
-    T pc                                the time is over
+    T pc                                the time on the wall is over
+    V pc                                the emulated time of an inference is over
     X text                              trouble with the engine
 """
 
@@ -33,6 +35,7 @@ from toolchain.run.renode_job import Job, Port
 OLDEST = (1, 16, 1)
 """The first version of Renode with Cortex-M55 and MVE."""
 OLDEST_NAME = ".".join(map(str, OLDEST))
+STACKS = "stacks.txt"
 _SP = 13
 _SLICE_US = 50_000
 """Emulated time between two looks at the clock on the wall."""
@@ -90,6 +93,7 @@ class Session:
 
         self.folder, self.job, self.u64 = folder, job, UInt64
         self.over = False
+        self.elapsed_us = self.began_us = 0  # emulated time: now, and when the inference began
         self.hooks: list[Any] = []  # .NET holds no reference that keeps a Python callable alive
         self.emulation = Emulation()
         self.emulation.clear()
@@ -104,6 +108,26 @@ class Session:
         self._at(CpuAddressHook, job.mark, self._mark)
         self._at(CpuAddressHook, job.done, self._done)
         self._at(CpuAddressHook, job.faulted, self._faulted)
+        self._listen("semihosting", lambda: machine.sysbus.cpu.semihosting.console)
+        if job.uart:
+            self._listen("uart", lambda: machine.sysbus.uart)
+        if job.profile:
+            self.cpu.EnableProfilerCollapsedStack(str(folder / STACKS))
+
+    def _listen(self, name: str, find: Callable[[], Any]) -> None:
+        """Write what a serial port sends to a file of that name; a run can do without."""
+        path = self.folder / f"{name}.txt"
+
+        def received(byte: Any) -> None:
+            with contextlib.suppress(Exception), path.open("ab") as stream:
+                stream.write(bytes([int(byte) & 0xFF]))
+
+        self.hooks.append(received)
+        try:
+            port = find().internal
+            port.CharReceived += received
+        except Exception as error:
+            path.write_text(f"({name} is not heard: {' '.join(str(error).split())})\n")
 
     def _at(self, delegate: Any, address: int, action: Callable[[], None]) -> None:
         def call(_cpu: Any, _address: Any) -> None:
@@ -128,12 +152,17 @@ class Session:
         end = time.monotonic() + self.job.timeout_s
         while not self.over:
             emulation.RunFor(step)
+            self.elapsed_us += _SLICE_US
             reads, writes = int(self.bus.UnexpectedReads), int(self.bus.UnexpectedWrites)
             if not self.over and (reads or writes):
                 stack = int(self.cpu.GetRegister(_SP).RawValue)
                 self._stop(f"U {reads} {writes} {int(self.cpu.PC.RawValue)} {stack}")
             elif not self.over and time.monotonic() > end:
                 self._stop(f"T {int(self.cpu.PC.RawValue)}")
+            elif not self.over and self.elapsed_us - self.began_us > 1e6 * self.job.emulated_s:
+                self._stop(f"V {int(self.cpu.PC.RawValue)}")
+        if self.job.profile:
+            self.cpu.DisableProfiler()  # which closes the file
         self.emulation.clear()
 
     def _stop(self, event: str) -> None:
@@ -154,6 +183,7 @@ class Session:
     # --- hooks: the core stands before the first instruction of the function ------------------
 
     def _ready(self) -> None:
+        self.began_us = self.elapsed_us
         sample = self._word(self.job.sample)
         if sample >= self.job.count:
             self._check_flash()

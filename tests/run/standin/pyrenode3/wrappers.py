@@ -19,6 +19,71 @@ _REGISTERS = [
 ]
 _SLICE_US = 2_000_000
 """Long enough that only a hang meets it: the block it stops in would be counted twice."""
+_BREAKPOINT = b"\xab\xbe"
+_FOREVER = b"\xfe\xe7"  # B to itself
+_WRITE0 = 4
+_PAGE = 4096
+_DATA = {"CMSDK_APB_UART": 0, "STM32_UART": 4, "STM32F7_USART": 0x28, "NRF52840_UART": 0x51C}
+"""Offset of the register that sends."""
+
+
+class _Event:
+    """An event of .NET."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __iadd__(self, call):
+        self.calls.append(call)
+        return self
+
+
+class _Port:
+    def __init__(self):
+        self.CharReceived = _Event()
+
+    @property
+    def internal(self):
+        return self
+
+    def send(self, byte):
+        for call in self.CharReceived.calls:
+            call(byte)
+
+
+class _Profiler:
+    """Call stacks: a BL opens a frame, arriving at its return address closes it."""
+
+    def __init__(self, path, symbols):
+        self.path, self.lines, self.symbols = Path(path), [], symbols
+        self.stack, self.returns, self.written = [], [], 0
+
+    def change(self, executed):
+        if executed != self.written:
+            self.lines.append(f"{';'.join(self.stack)} {executed - self.written}\n")
+            self.written = executed
+
+    def block(self, at, before, code, executed):
+        if not self.stack:
+            self.stack.append(self._name(at))
+        elif self.returns and at == self.returns[-1]:
+            self.change(executed)
+            self.stack.pop()
+            self.returns.pop()
+        elif _calls(code):
+            self.change(executed)
+            self.stack.append(self._name(at))
+            self.returns.append(before)
+
+    def _name(self, at):
+        return self.symbols.get(at, f"0x{at:X}")
+
+
+def _calls(code):
+    """Whether a block ends in BL or in BLX with a register."""
+    halves = struct.unpack(f"<{len(code) // 2}H", code)
+    long = len(halves) > 1 and halves[-2] & 0xF800 == 0xF000 and halves[-1] & 0xD000 == 0xD000
+    return long or (len(halves) > 0 and halves[-1] & 0xFF87 == 0x4780)
 
 
 def _length(code):
@@ -54,11 +119,27 @@ class _Cpu:
         self.core, self.kind, self.hooks = core, kind, {}
         self.IsHalted = False
         self.executed = self.block = 0
+        self.symbols, self.profiler = {}, None
+        self.before, self.code = 0, b""
         core.hook_add(unicorn.UC_HOOK_BLOCK, self._count)
 
     def _count(self, core, address, size, _):
-        self.block = _length(bytes(core.mem_read(address, size)))
+        code = bytes(core.mem_read(address, size))
+        if code == _FOREVER and self.code == _FOREVER:
+            core.emu_stop()  # nothing else will happen
+        if self.profiler is not None:
+            self.profiler.block(address, self.before, self.code, self.executed)
+        self.before, self.code = address + size, code
+        self.block = _length(code)
         self.executed += self.block
+
+    def EnableProfilerCollapsedStack(self, path):  # noqa: N802
+        self.profiler = _Profiler(path, self.symbols)
+
+    def DisableProfiler(self):  # noqa: N802
+        self.profiler.change(self.executed)
+        self.profiler.path.write_text("".join(self.profiler.lines))
+        self.profiler = None
 
     @property
     def ExecutedInstructions(self):  # noqa: N802
@@ -101,7 +182,33 @@ class _Machine:
         self.bus, self.cpu = _Bus(core), _Cpu(core, kind)
         core.hook_add(unicorn.UC_HOOK_MEM_UNMAPPED, self._unexpected)
         wrapper = types.SimpleNamespace
-        self.sysbus = wrapper(internal=self.bus, cpu=wrapper(internal=self.cpu))
+        self.console = _Port()
+        assert "console: UART.SemihostingUart @ semihosting" in text
+        core.hook_add(unicorn.UC_HOOK_INTR, self._semihosting)
+        cpu = wrapper(internal=self.cpu, semihosting=wrapper(console=self.console))
+        self.sysbus = wrapper(internal=self.bus, cpu=cpu)
+        uart = re.search(r"uart: UART\.(\w+) @ sysbus <?(0x\w+)", text)
+        if uart:
+            self.sysbus.uart = self._uart(core, _DATA[uart[1]], int(uart[2], 16))
+
+    def _semihosting(self, core, _number, _):
+        pc = core.reg_read(arm_const.UC_ARM_REG_PC)
+        if bytes(core.mem_read(pc, 2)) != _BREAKPOINT:
+            core.emu_stop()
+            return
+        assert core.reg_read(arm_const.UC_ARM_REG_R0) == _WRITE0
+        at = core.reg_read(arm_const.UC_ARM_REG_R1)
+        while byte := core.mem_read(at, 1)[0]:
+            self.console.send(byte)
+            at += 1
+        core.reg_write(arm_const.UC_ARM_REG_PC, (pc + 2) | 1)
+
+    def _uart(self, core, offset, address):
+        port, at = _Port(), address + offset
+        core.mem_map(address & -_PAGE, _PAGE)
+        hook = unicorn.UC_HOOK_MEM_WRITE
+        core.hook_add(hook, lambda *a: port.send(a[4] & 0xFF), begin=at, end=at)
+        return port
 
     def _unexpected(self, core, access, address, *_):
         if access == unicorn.UC_MEM_WRITE_UNMAPPED:
@@ -116,6 +223,10 @@ class _Machine:
             for segment in ELFFile(stream).iter_segments():
                 if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]:
                     self.cpu.core.mem_write(segment["p_paddr"], segment.data())
+            table = ELFFile(stream).get_section_by_name(".symtab")
+            for symbol in table.iter_symbols() if table else ():
+                if symbol["st_info"]["type"] == "STT_FUNC":
+                    self.cpu.symbols[symbol["st_value"] & ~1] = symbol.name
 
 
 class Emulation:
@@ -127,14 +238,21 @@ class Emulation:
     def add_mach(self, _name):
         Emulation.current = _Machine()
         self.started = False
+        self.seconds = 0.0
         return Emulation.current
 
     @property
     def internal(self):
         return self
 
+    @property
+    def MasterTimeSource(self):  # noqa: N802
+        time = types.SimpleNamespace(TotalSeconds=self.seconds)
+        return types.SimpleNamespace(ElapsedVirtualTime=time)
+
     def RunFor(self, interval):  # noqa: N802
         assert isinstance(interval, _Interval)
+        self.seconds += interval.seconds
         cpu = Emulation.current.cpu
         if cpu.IsHalted:
             return
@@ -149,7 +267,7 @@ class Emulation:
 
 
 class _Interval:
-    pass
+    seconds = 1.0
 
 
 def _module(name, **members):
@@ -160,8 +278,10 @@ def _module(name, **members):
 
 class _TimeInterval:
     @staticmethod
-    def FromMicroseconds(_number):  # noqa: N802
-        return _Interval()
+    def FromMicroseconds(number):  # noqa: N802
+        interval = _Interval()
+        interval.seconds = number / 1e6
+        return interval
 
 
 class _MonitorTimeExtensions:
