@@ -47,6 +47,8 @@ class Emulation:
         agreeing: Other engines that ran it too and gave the same bytes and counts.
         absent: Engines that were asked for as well, and cannot run it here.
         console: What the firmware printed, if it did.
+        together: Index of the first layer, and of the one behind the last, of those that run row by
+            row: the last one has the instructions of all.
     """
 
     emulator: str
@@ -60,6 +62,7 @@ class Emulation:
     agreeing: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     console: str = ""
+    together: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +139,25 @@ class Profile:
         core: Core it emulated.
         layers: In the order they run.
         before: Instructions of the whole project compared with, or None.
+        together: As in `Emulation`; empty where every layer was counted by itself.
+        functions: The same by function; None where nothing can count them.
     """
 
     emulator: str
     core: str
     layers: tuple[ProfiledLayer, ...]
     before: int | None = None
+    together: tuple[tuple[int, int], ...] = ()
+    functions: FunctionProfile | None = None
 
     @property
     def instructions(self) -> int:
         """Executed per inference."""
         return sum(layer.instructions for layer in self.layers)
+
+    def saved_by_halving(self, layer: ProfiledLayer) -> float:
+        """Share of all instructions that go when a layer takes half of its own (Amdahl's law)."""
+        return layer.instructions / 2 / max(self.instructions, 1)
 
     @property
     def cycles(self) -> int | None:

@@ -19,7 +19,10 @@ BUILD = {"elf", "flash_bytes", "code_bytes", "weights_bytes", "data_bytes", "bss
     "stack_worst_bytes",
     "memories",
 }
-EMULATE = {"emulator", "core", "samples", "instructions", "stack_bytes", "layers", "outputs"}
+EMULATE = {"emulator", "core", "samples", "instructions", "stack_bytes", "layers", "outputs"} | {
+    "counted_together",
+    "console",
+}
 COMPARE = {
     "bit_exact", "max_abs_error", "sqnr_db", "cosine", "agreement", "accuracy_float",
     "accuracy_int8", "worst_layers", "passed",
@@ -267,7 +270,9 @@ def test_run(onnx2mcu, arguments, labelled, tmp_path):
     assert record["samples"] == 3
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "equal, byte for byte" in page
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2  # the arena; the functions, with every layer
+    layers = json.loads((out / "manifest.json").read_text())["layers"]
+    assert all(f"<title>{layer['name']}: " in page for layer in layers)
     assert "http" not in page.replace("http-equiv", "")
 
 

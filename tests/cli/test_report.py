@@ -173,6 +173,7 @@ def test_names_in_the_page_are_text(onnx2mcu, arguments, tmp_path):
         Emulation("none", "none", 1, 1, 1, counts, program, {}),
     ).read_text(encoding="utf-8")
     assert "<script" not in page
+    assert "<h2>Functions" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 

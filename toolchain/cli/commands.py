@@ -150,7 +150,9 @@ def profile(
     seen = pipeline.profile(project, against, emulator.value, timeout)
     record, view = profiles.profile_record(seen), profiles.profile_table(seen)
     if functions or files:
-        found = pipeline.profile_functions(project, emulator.value, timeout)
+        found = seen.functions
+        if found is None or emulator is Engine.RENODE:
+            found = pipeline.profile_functions(project, emulator.value, timeout)
         record |= profiles.functions_record(found)
         view = Group(view, Text(""), profiles.functions_table(found))
         if stacks is not None:
@@ -220,7 +222,10 @@ def run(
                 output, data, gates, emulator.value, samples, timeout, progress
             )
             manifest = project.manifest
-            page = html.write_report(output, manifest, built, evaluation, emulation, outcome)
+            functions = pipeline.functions_if_countable(output, emulator.value, timeout)
+            page = html.write_report(
+                output, manifest, built, evaluation, emulation, outcome, functions
+            )
     made = records.convert_record(output, manifest)
     ran = records.compare_record(evaluation, emulation)
     layers = zip(made["layers"], ran["layers"], strict=True)

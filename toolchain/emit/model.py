@@ -153,9 +153,14 @@ class ModelCode:
         return any(layer.op.writes is DType.INT16 for layer in self.layers)
 
     @property
+    def segments(self) -> tuple[tuple[int, int], ...]:
+        """First layer, and the one behind the last, of each segment that runs row by row."""
+        return tuple(unit.layers for unit in self.units if isinstance(unit, RowsCode))
+
+    @property
     def by_rows(self) -> bool:
         """Some layers run row by row."""
-        return any(isinstance(unit, RowsCode) for unit in self.units)
+        return bool(self.segments)
 
     @property
     def constant_bytes(self) -> int:

@@ -76,6 +76,8 @@ class FirmwareModel:
         weights_memory: Flash of the weights; "": the board's flash.
         hot_memory: RAM of the weights that are copied there; "": there are none.
         hot_weights: Names of those.
+        by_rows: Index of the first layer, and of the one behind the last, of those that run row by
+            row together.
     """
 
     prefix: str
@@ -90,6 +92,7 @@ class FirmwareModel:
     weights_memory: str = ""
     hot_memory: str = ""
     hot_weights: tuple[str, ...] = ()
+    by_rows: tuple[tuple[int, int], ...] = ()
 
     @property
     def arenas(self) -> tuple[ArenaPart, ...]:

@@ -7,7 +7,12 @@ from toolchain.pipeline.diagnosing import diagnose, diagnose_project
 from toolchain.pipeline.emulation import build, emulate, require_ready
 from toolchain.pipeline.export import export_qdq
 from toolchain.pipeline.inspection import inspect
-from toolchain.pipeline.profiling import one_sample, profile, profile_functions
+from toolchain.pipeline.profiling import (
+    functions_if_countable,
+    one_sample,
+    profile,
+    profile_functions,
+)
 from toolchain.pipeline.samples import input_specs
 from toolchain.pipeline.solving import Judged, convert_within
 from toolchain.pipeline.writing import tool_version
@@ -22,6 +27,7 @@ __all__ = [
     "diagnose_project",
     "emulate",
     "export_qdq",
+    "functions_if_countable",
     "input_specs",
     "inspect",
     "one_sample",

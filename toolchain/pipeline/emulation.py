@@ -131,6 +131,7 @@ def run_codes(
         tuple(other.emulator for other in results[1:]),
         _absent(results) if emulator == "all" else (),
         printed(result.console),
+        project.manifest.firmware.by_rows,
     )
 
 

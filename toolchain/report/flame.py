@@ -78,13 +78,15 @@ def _box(start: int, row: int, count: int, total: int, colour: str, name: str) -
     return Box(round(start * pixel, 2), row * ROW, round(width, 2), colour, label, tip)
 
 
-def flame_svg(seen: FunctionProfile) -> str:
-    """The picture as a file of its own, which any browser shows.
+def flame_svg(seen: FunctionProfile, alone: bool = True) -> str:
+    """The picture as a file of its own, which any browser shows, or as a part of a page.
 
     Args:
         seen: Instructions by layer and function.
+        alone: It is a file.
     """
     return template("flame.svg.j2").render(
+        alone=alone,
         boxes=flame_boxes(seen),
         width=WIDTH,
         row=ROW,

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from toolchain.report.table import printable, table
+from toolchain.report.table import layer_groups, printable, table, together_lines
 from toolchain.results import FunctionProfile, Profile, ProfiledLayer
 
 BAR = 24
@@ -21,6 +21,7 @@ def profile_record(seen: Profile) -> dict[str, Any]:
         "instructions": seen.instructions,
         "instructions_before": seen.before,
         "cycles_estimate": seen.cycles,
+        "counted_together": layer_groups(seen.together, [layer.name for layer in seen.layers]),
         "layers": [
             {
                 "name": layer.name,
@@ -28,6 +29,7 @@ def profile_record(seen: Profile) -> dict[str, Any]:
                 "instructions": layer.instructions,
                 "instructions_before": layer.before,
                 "share": layer.instructions / max(seen.instructions, 1),
+                "saved_by_halving": seen.saved_by_halving(layer),
                 "macs": layer.macs,
                 "weight_bytes": layer.weight_bytes,
                 "activation_bytes": layer.activation_bytes,
@@ -43,7 +45,7 @@ def profile_record(seen: Profile) -> dict[str, Any]:
 
 def profile_table(seen: Profile) -> RenderableType:
     """Layers with their share as a bar; then what halving the dearest ones would gain."""
-    columns = ["layer", "kernel", "instructions", "share", "", "MACs", "per MAC"]
+    columns = ["layer", "kernel", "instructions", "share", "", "halved", "MACs", "per MAC"]
     columns += ["bytes moved", "MACs per byte", "bound"]
     if seen.cycles is not None:
         columns += ["cycles (estimate)"]
@@ -63,6 +65,7 @@ def _row(layer: ProfiledLayer, seen: Profile) -> Iterator[object]:
     share = layer.instructions / max(seen.instructions, 1)
     yield from (layer.name, layer.kernel, layer.instructions, f"{share:.1%}")
     yield ("#" * round(BAR * share)).ljust(BAR)
+    yield f"-{seen.saved_by_halving(layer):.1%}"
     yield layer.macs or None
     yield f"{layer.instructions / layer.macs:.2f}" if layer.macs else None
     yield layer.moved_bytes
@@ -81,7 +84,6 @@ def change(now: int, before: int | None) -> str | None:
 
 
 def _summary(seen: Profile) -> Iterator[str]:
-    total = max(seen.instructions, 1)
     compared = ""
     if seen.before is not None:
         compared = f"; {seen.before:,} before ({change(seen.instructions, seen.before)})"
@@ -90,8 +92,9 @@ def _summary(seen: Profile) -> Iterator[str]:
         yield f"{seen.cycles:,} cycles per inference, an estimate"
     dearest = sorted(seen.layers, key=lambda layer: -layer.instructions)[:3]
     for layer in dearest:
-        saved = layer.instructions / 2 / total
+        saved = seen.saved_by_halving(layer)
         yield f"{layer.name} at half its instructions: {saved:.1%} fewer in total"
+    yield from together_lines(seen.together, [layer.name for layer in seen.layers])
 
 
 def functions_record(seen: FunctionProfile) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from toolchain.board import Board
 from toolchain.check.evaluate import Evaluation
 from toolchain.project import Manifest
+from toolchain.report.table import layer_groups
 from toolchain.results import Built, Emulation, Inspection
 
 Record = dict[str, Any]
@@ -100,6 +101,7 @@ def emulate_record(run: Emulation) -> Record:
         "agreeing_emulators": list(run.agreeing),
         "absent_emulators": list(run.absent),
         "layers": [{"name": name, "instructions": count} for name, count in run.layers],
+        "counted_together": layer_groups(run.together, [name for name, _ in run.layers]),
         "outputs": str(run.outputs),
         "console": run.console,
     }

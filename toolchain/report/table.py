@@ -203,10 +203,28 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 f"peak stack {run.stack_bytes:,} bytes",
                 *(f"{name} gives the same bytes and counts" for name in run.agreeing),
                 *_alone(run),
+                *together_lines(run.together, [name for name, _ in run.layers]),
                 *_printed(run),
             ]
         ),
     )
+
+
+def layer_groups(together: Sequence[tuple[int, int]], names: Sequence[str]) -> list[list[str]]:
+    """Names of the layers that were counted together, group by group.
+
+    Args:
+        together: Index of the first one, and of the one behind the last.
+        names: All layers.
+    """
+    return [list(names[first:end]) for first, end in together]
+
+
+def together_lines(together: Sequence[tuple[int, int]], names: Sequence[str]) -> Iterator[str]:
+    """A line for every group of layers that were counted together; see `layer_groups`."""
+    for group in layer_groups(together, names):
+        count = f"{len(group)} layers together, from {group[0]} on"
+        yield f"{group[-1]} has the instructions of {count}: they run row by row"
 
 
 def _printed(run: Emulation) -> Iterator[str]:

@@ -8,12 +8,13 @@ from toolchain.run.doctor import Check, doctor
 from toolchain.run.elf import Elf, Sizes
 from toolchain.run.emulator import Emulator, RunRequest, RunResult
 from toolchain.run.engines import Kind, choose, engines
-from toolchain.run.functions import count_functions
+from toolchain.run.functions import Counted, count_blocks, count_functions, uncountable
 from toolchain.run.program_checks import ProgramFacts, check_programs
 
 __all__ = [
     "BuildResult",
     "Check",
+    "Counted",
     "DoesNotFit",
     "Elf",
     "Emulator",
@@ -26,10 +27,12 @@ __all__ = [
     "build",
     "check_programs",
     "choose",
+    "count_blocks",
     "count_functions",
     "doctor",
     "engines",
     "printed",
     "require_agreement",
     "require_tools",
+    "uncountable",
 ]

@@ -11,7 +11,8 @@ from toolchain.errors import RunFailed
 from toolchain.resources import TEMPLATES
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest
-from toolchain.run.function_counts import CALIBRATION, BlockCount
+from toolchain.run.function_counts import MARK, BlockCount, phase_number
+from toolchain.run.owners import owners
 from toolchain.run.qemu import PROGRAM, command
 
 SOURCE = TEMPLATES / "qemu" / "block_counts.c"
@@ -81,9 +82,11 @@ def _run(folder: Path, plugin: Path, elf: Elf, request: RunRequest) -> str:
     words = command(machine_for(request.board), elf.path, 1, 0)
     at = words.index("-icount")
     del words[at : at + 2]  # its timer is not read, and it would cut blocks in two
-    marks = CALIBRATION + len(request.model.layers) + 1
-    mark = elf.address("onnx2mcu_mark")
-    words += ["-plugin", f"{plugin},out=blocks.txt,mark={mark},marks={marks}"]
+    code = (f"{o.start:x} {o.end:x} {o.phase}\n" for o in owners(elf, request.model))
+    (folder / "owners.txt").write_text("".join(code), encoding="utf-8")
+    marks = phase_number(request) - 1
+    files = "out=blocks.txt,owners=owners.txt"
+    words += ["-plugin", f"{plugin},{files},mark={elf.address(MARK)},marks={marks}"]
     try:
         done = subprocess.run(
             words,
@@ -104,7 +107,10 @@ def _run(folder: Path, plugin: Path, elf: Elf, request: RunRequest) -> str:
 
 def _read(path: Path) -> list[BlockCount]:
     rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
-    return [BlockCount(int(a, 16), int(b), int(phase), int(n)) for a, b, phase, n in rows]
+    return [
+        BlockCount(int(a, 16), int(b), int(phase), int(n), (int(c, 16), int(d)))
+        for a, b, phase, n, c, d in rows
+    ]
 
 
 def _compiler() -> str | None:

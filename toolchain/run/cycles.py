@@ -1,4 +1,4 @@
-"""An estimate of Cortex-M4 cycles: executed instructions weighted by class, with Unicorn.
+"""An estimate of Cortex-M4 cycles: executed blocks weighted by class.
 
 It is no measurement. The model knows zero wait states, no flash accelerator and no bus contention;
 it was not compared with silicon. It serves to compare kernels whose mix of instructions differs.
@@ -8,7 +8,8 @@ import importlib
 import importlib.util
 import re
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,10 @@ from numpy.typing import NDArray
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest
-from toolchain.run.unicorn import Session, Unicorn
+from toolchain.run.function_counts import phase_number
+from toolchain.run.functions import Counted, count_blocks, uncountable
+from toolchain.run.owners import phase_of
+from toolchain.run.thumb import decode
 
 CORE = "cortex-m4"
 REFILL = 2
@@ -59,17 +63,17 @@ def missing() -> str | None:
     """Why cycles cannot be estimated here; None when they can."""
     if importlib.util.find_spec("capstone") is None:
         return "capstone is not installed: pip install capstone"
-    return Unicorn().missing(CORE)
+    return uncountable(CORE)
 
 
 def estimate_cycles(request: RunRequest) -> NDArray[np.int64]:
     """Run a program and weigh what it executes.
 
     Args:
-        request: The program (`BuildResult.emulation`) and its samples.
+        request: The program (`BuildResult.emulation`) and its samples; the first one is run.
 
     Returns:
-        Estimated cycles, int64 [samples, layers].
+        Estimated cycles, int64 [layers].
 
     Raises:
         InputRefused: The board has another core than Cortex-M4.
@@ -80,32 +84,88 @@ def estimate_cycles(request: RunRequest) -> NDArray[np.int64]:
     reason = missing()
     if reason:
         raise RunFailed("cycles", "", reason)
-    elf = Elf(request.elf)
-    elf.check_architecture(request.board)
-    session = _Timed(elf, request)
-    session.execute()
-    return session.result().instructions
+    return layer_cycles(count_blocks(request))
 
 
-def block_cycles(code: bytes) -> tuple[int, int]:
-    """(cycles of a block that falls through, cycles more when its end is a branch taken).
+def layer_cycles(counted: Counted) -> NDArray[np.int64]:
+    """The estimate from counts of blocks, int64 [layers]; each row counts at its own layer.
+
+    It depends on the path through the program alone, not on where an emulator cuts its blocks.
+
+    Args:
+        counted: What was executed.
+    """
+    spans: dict[tuple[int, int], _Span] = {}
+
+    def span(address: int, count: int) -> _Span:
+        key = address, count
+        if key not in spans:
+            spans[key] = _span(counted.elf, address, count)
+        return spans[key]
+
+    phases = np.zeros(phase_number(counted.request), np.int64)
+    for block in counted.blocks:
+        here, before = span(block.address, block.instructions), span(*block.before)
+        cycles = here.cycles
+        if before.end != block.address:
+            cycles += REFILL
+        elif before.last is here.first and here.first is not None:
+            cycles += (here.first.paired or 0) - here.first.cycles
+        phases[block.phase] += cycles * block.times
+    layers: NDArray[np.int64] = phases[phase_of(0) : -1] - phases[1]
+    return layers
+
+
+class _Span(NamedTuple):
+    """A run of instructions.
+
+    Args:
+        end: Address behind it.
+        cycles: Cycles without what follows from the way it is reached.
+        first: Class of its first instruction, if two in a row take less.
+        last: The same of its last one.
+    """
+
+    end: int
+    cycles: int
+    first: InstructionClass | None
+    last: InstructionClass | None
+
+
+def _span(elf: Elf, address: int, count: int) -> _Span:
+    if count == 0:  # what came before the boot
+        return _Span(address, 0, None, None)
+    words = islice(decode(elf.read(address, 4 * count), address), count)
+    size = sum(word.bytes for word in words)
+    cycles, kinds = _weighed(elf.read(address, size))
+    first, last = (kind if kind.paired is not None else None for kind in (kinds[0], kinds[-1]))
+    return _Span(address + size, cycles, first, last)
+
+
+def block_cycles(code: bytes) -> int:
+    """Cycles of a block that is reached by no branch.
 
     Args:
         code: Thumb code without a branch but at its end.
     """
+    return _weighed(code)[0]
+
+
+def _weighed(code: bytes) -> tuple[int, list[InstructionClass]]:
+    """Cycles of a run of instructions, and the class of each."""
     capstone: Any = importlib.import_module("capstone")
     mode = capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS
-    total, before = 0, None
+    total, kinds = 0, list[InstructionClass]()
     decoder = capstone.Cs(capstone.CS_ARCH_ARM, mode)
     decoder.skipdata = True
     for _, _, mnemonic, operands in decoder.disasm_lite(code, 0):
         kind = next(c for c in CLASSES if re.match(c.pattern, mnemonic))
-        if kind is before and kind.paired is not None:
+        if kinds and kind is kinds[-1] and kind.paired is not None:
             total += kind.paired
         else:
             total += kind.cycles + kind.each * _registers(mnemonic, operands)
-        before = kind
-    return total, REFILL
+        kinds.append(kind)
+    return total, kinds
 
 
 def _registers(mnemonic: str, operands: str) -> int:
@@ -114,20 +174,3 @@ def _registers(mnemonic: str, operands: str) -> int:
     if pair:
         return 1 if pair[2] and operands.startswith("s") else 2
     return len(_REGISTER.findall(operands.partition("{")[2]))
-
-
-class _Timed(Session):
-    """A boot that counts estimated cycles where its base counts instructions."""
-
-    _end = 0
-    _taken = 0
-
-    def _block(self, _cpu: Any, address: int, size: int, _data: Any) -> None:
-        if address != self._end:  # the block before did not fall through
-            self.executed += self._taken
-        key = (address, size)
-        if key not in self.costs:
-            self.costs[key] = block_cycles(bytes(self.cpu.mem_read(address, size)))
-        cycles, self._taken = self.costs[key]
-        self.executed += cycles
-        self._end = address + size

@@ -13,6 +13,9 @@ from toolchain.emit.project import FirmwareModel
 from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
 
+CALIBRATION = 2
+"""The first marks of a boot have nothing between them: what they count is taken off all others."""
+
 
 @dataclass(frozen=True)
 class RunRequest:

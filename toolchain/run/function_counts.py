@@ -8,12 +8,13 @@ from typing import NamedTuple
 from toolchain.errors import RunFailed
 from toolchain.run.elf import Elf
 from toolchain.run.emulator import RunRequest
-from toolchain.run.thumb import decode
-from toolchain.run.unicorn import CALIBRATION, Session
+from toolchain.run.owners import owners, phase_of
+from toolchain.run.thumb import branch_target, decode
+from toolchain.run.unicorn import Session
 
 MARK = "onnx2mcu_mark"
 
-__all__ = ["CALIBRATION", "BlockCount", "count_blocks", "per_function", "require_same"]
+__all__ = ["BlockCount", "count_blocks", "per_function", "phase_number", "require_same"]
 
 
 class BlockCount(NamedTuple):
@@ -22,14 +23,22 @@ class BlockCount(NamedTuple):
     Args:
         address: Of the first one.
         instructions: Their number.
-        phase: How many layer marks came before, or with, it.
+        phase: How many layer marks came before, or with, it; for a row of a layer, how many there
+            are before that layer (`toolchain.run.owners`).
         times: How often.
+        before: Address and number of instructions of the block executed before it.
     """
 
     address: int
     instructions: int
     phase: int
     times: int
+    before: tuple[int, int]
+
+
+def phase_number(request: RunRequest) -> int:
+    """How many phases a boot with one sample has."""
+    return phase_of(len(request.model.layers)) + 1
 
 
 def per_function(elf: Elf, blocks: Iterable[BlockCount], request: RunRequest) -> list[Counter[str]]:
@@ -43,7 +52,9 @@ def per_function(elf: Elf, blocks: Iterable[BlockCount], request: RunRequest) ->
         request: What was run.
     """
     names: dict[int, str] = {}
-    phases = [Counter[str]() for _ in range(CALIBRATION + len(request.model.layers) + 2)]
+    mark = elf.address(MARK)
+    phases = [Counter[str]() for _ in range(phase_number(request))]
+    callers = [request.model.entry] * len(phases)
     for block in blocks:
         code = decode(elf.read(block.address, 4 * block.instructions), block.address)
         for word in islice(code, block.instructions):
@@ -51,12 +62,15 @@ def per_function(elf: Elf, blocks: Iterable[BlockCount], request: RunRequest) ->
                 found = elf.function_at(word.address)
                 names[word.address] = found.name if found else f"0x{word.address:08x}"
             phases[block.phase][names[word.address]] += block.times
+            target = branch_target(word)
+            if target is not None and target[0] == mark:
+                callers[block.phase] = names[word.address]
     call = phases[1].total() - phases[1][MARK]
-    layers = phases[CALIBRATION + 1 : -1]
-    for counts in layers:
+    first = phase_of(0)
+    for counts, caller in zip(phases[first:-1], callers[first:-1], strict=True):
         del counts[MARK]
-        counts[request.model.entry] -= call
-    return [+counts for counts in layers]
+        counts[caller] -= call
+    return [+counts for counts in phases[first:-1]]
 
 
 def require_same(one: Sequence[Counter[str]], other: Sequence[Counter[str]]) -> None:
@@ -73,18 +87,37 @@ def require_same(one: Sequence[Counter[str]], other: Sequence[Counter[str]]) -> 
                 raise RunFailed("profile", where, reason, "one of the emulators is wrong")
 
 
+_KEEP, _MARK, _BACK = 0, -1, -2
+"""What the execution of a block does to the phase; a positive number is the phase it begins."""
+
+
 class _Blocks(Session):
     """A boot that keeps every block apart."""
 
     def __init__(self, elf: Elf, request: RunRequest) -> None:
-        self.phase = 0
-        self.found: Counter[tuple[int, int, int]] = Counter()
-        self.mark_address = elf.address(MARK)
+        self.phase = self.marked = 0
+        self.last = (0, 0)
+        self.found: Counter[tuple[tuple[int, int], tuple[int, int], int]] = Counter()
+        self.owners = owners(elf, request.model)
+        self.actions = {owner.start: owner.phase for owner in self.owners if owner.phase}
+        self.actions[elf.address(MARK)] = _MARK
         super().__init__(elf, request)
 
+    def _action(self, address: int) -> int:
+        if any(o.phase == 0 and o.start <= address < o.end for o in self.owners):
+            return _BACK
+        return _KEEP
+
     def _block(self, _cpu: object, address: int, size: int, _data: object) -> None:
-        self.phase += address == self.mark_address
-        self.found[address, size, self.phase] += 1
+        action = self.actions.get(address)
+        if action is None:
+            action = self.actions[address] = self._action(address)
+        if action:
+            self.marked += action == _MARK
+            self.phase = action if action > 0 else self.marked
+        block = address, size
+        self.found[block, self.last, self.phase] += 1
+        self.last = block
 
 
 def count_blocks(request: RunRequest) -> list[BlockCount]:
@@ -96,7 +129,12 @@ def count_blocks(request: RunRequest) -> list[BlockCount]:
     elf = Elf(request.elf)
     session = _Blocks(elf, request)
     session.execute()
+    lengths = {
+        (address, size): sum(1 for _ in decode(elf.read(address, size), address))
+        for (address, size), _, _ in session.found
+    }
+    lengths[0, 0] = 0
     return [
-        BlockCount(address, sum(1 for _ in decode(elf.read(address, size), address)), phase, times)
-        for (address, size, phase), times in session.found.items()
+        BlockCount(block[0], lengths[block], phase, times, (before[0], lengths[before]))
+        for (block, before, phase), times in session.found.items()
     ]

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from toolchain.emit.project import FirmwareModel
 from toolchain.errors import RunFailed
-from toolchain.run.renode_result import CALIBRATION, read_events
+from toolchain.run.emulator import CALIBRATION
+from toolchain.run.renode_result import read_events
 from toolchain.run.renode_session import STACKS
 
 MARK = "onnx2mcu_mark"

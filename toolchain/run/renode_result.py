@@ -9,13 +9,11 @@ from toolchain.emit.project import CANARY_FAULT
 from toolchain.errors import RunFailed
 from toolchain.run.console import Fault, Scene
 from toolchain.run.elf import Elf
-from toolchain.run.emulator import RunRequest, RunResult
+from toolchain.run.emulator import CALIBRATION, RunRequest, RunResult
 from toolchain.run.renode_job import Job
 
 FINAL = ("E", "F", "T", "U", "V", "X")
 """Events after which nothing follows; `toolchain.run.renode_session` lists them all."""
-CALIBRATION = 2
-"""The first marks have nothing between them."""
 _QEMU = "run it with --emulator qemu to see the instruction"
 
 

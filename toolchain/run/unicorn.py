@@ -20,7 +20,7 @@ from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
 from toolchain.run.console import Fault, Scene, judge, last_line, values
 from toolchain.run.elf import Elf
-from toolchain.run.emulator import RunRequest, RunResult
+from toolchain.run.emulator import CALIBRATION, RunRequest, RunResult
 
 _MODELS = {
     "cortex-m0": "UC_CPU_ARM_CORTEX_M0",
@@ -44,8 +44,6 @@ _EXCEPTIONS = {
 _HARD_FAULT = 3
 _FETCH, _DATA, _UNDEFINED, _STACK_OVERFLOW = 1 << 0, 1 << 1, 1 << 16, 1 << 20
 """Bits of the core's CFSR that say what Unicorn's own exceptions mean."""
-CALIBRATION = 2
-"""The first marks have nothing between them."""
 _OPEN, _WRITE0, _WRITE, _READ, _COMMAND_LINE, _EXIT = 1, 4, 5, 6, 0x15, 0x20
 
 
