@@ -74,6 +74,16 @@ def undefined(project: Project) -> None:
     call(project, '__asm__ volatile("udf #1");')
 
 
+def supervisor_call(project: Project) -> None:
+    """A call of an operating system that is not there."""
+    call(project, '__asm__ volatile("svc #3");')
+
+
+def breakpoint_left(project: Project) -> None:
+    """A breakpoint without a debugger."""
+    call(project, '__asm__ volatile("bkpt #5");')
+
+
 def wrong_weight(project: Project, layer: int = LAYER) -> None:
     """The first value of a layer's first table is another."""
     path = project.directory / f"{project.manifest.prefix}_weights.c"
@@ -95,7 +105,8 @@ def table(project: Project, layer: int = LAYER) -> str:
 FAULTS: dict[str, Callable[[Project], None]] = {
     function.__name__: function
     for function in (
-        short_arena, canary, write_flash, stack_overflow, endless_loop, undefined, wrong_weight,
+        short_arena, canary, write_flash, stack_overflow, endless_loop, undefined, supervisor_call,
+        breakpoint_left, wrong_weight,
     )
 }  # fmt: skip
 

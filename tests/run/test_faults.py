@@ -22,6 +22,7 @@ CASES = [
     *(("M4", fault) for fault in faults.FAULTS),
     ("M33", "stack_overflow"),  # caught by the core's stack limit, not by the memory map
     ("M0+", "write_flash"),
+    ("M0+", "breakpoint_left"),
 ]
 LIMIT_S = 3
 SLACK_S = 25
@@ -59,6 +60,16 @@ TOLD = {
         r"injected(\+0x\w+)?, layer {layer}",
         r"undefined instruction \(",
         "compiled with other -mcpu flags",
+    ),
+    "supervisor_call": (
+        r"injected(\+0x\w+)?, layer {layer}",
+        r"executed SVC #3, a call of an operating system: there is none \(SVC",
+        "built for an operating system",
+    ),
+    "breakpoint_left": (
+        r"injected(\+0x\w+)?, layer {layer}",
+        r"executed BKPT #5, a breakpoint, without a debugger \(",
+        "a breakpoint that was left in",
     ),
     "wrong_weight": (
         "",

@@ -35,6 +35,8 @@ def test_everything_equals_qemu(built, qemu, name):
         (fake_model.WRITE_FLASH, "WRITE_PROT"),
         (fake_model.OVERFLOW, "stack overflow"),
         (fake_model.UNDEFINED, "INSN_INVALID"),
+        (fake_model.SUPERVISOR, r"executed SVC #3.*\(SVC, PC"),
+        (fake_model.BREAKPOINT, r"executed BKPT #5.*\(BKPT, PC"),
         (fake_model.STATUS, "status -7"),
         (fake_model.HANG, "still running"),
     ],

@@ -17,11 +17,21 @@ _EXCEPTIONS = {
     5: "BusFault",
     6: "UsageFault",
     7: "SecureFault",
-    11: "SVC",
+    11: "SVCall",
+    12: "DebugMonitor",
 }
 _STACKING = 1 << 4 | 1 << 12 | 1 << 20  # MSTKERR, STKERR, STKOF
 _MMFAR_VALID = 1 << 7
 _BFAR_VALID = 1 << 15
+_HARD_FAULT, _SVC = 3, 11
+_SVC_BYTES = 2
+"""SVC stops the core behind itself, BKPT at itself."""
+_SVC_OPCODE, _BKPT_OPCODE = b"\xdf", b"\xbe"
+_HINT_SVC = (
+    "remove it, or the library that is built for an operating system; "
+    "or define a handler in your own firmware"
+)
+_HINT_BKPT = "remove it: a breakpoint that was left in, or a failed assertion of a library"
 _REPORT = "if it is a kernel, report it with the model"
 _FLAGS = (
     "the core lacks it: look for an object compiled with other -mcpu flags, or for a jump astray"
@@ -131,6 +141,11 @@ class Scene:
 
     def fault(self, fault: Fault, layer: int | None) -> RunFailed:
         """The fault as the error the user reads."""
+        trap = self._trap(fault)
+        if trap is not None:
+            place, what, hint = trap
+            where = self.place(place, layer)
+            return RunFailed("emulate", where, f"{what} ({fault.details})", hint)
         at = fault.pc if fault.pc is not None else fault.near
         where = self.place(at, layer) if at is not None else self.place(None, layer)
         what, hint = self._cause(fault)
@@ -181,6 +196,20 @@ class Scene:
         """
         reason = f"still running after {seconds:g} s{clock}, in sample {sample}"
         return RunFailed("emulate", self.place(pc, layer), reason, _HINT_LOOP)
+
+    def _trap(self, fault: Fault) -> tuple[int, str, str] | None:
+        """(address, what, hint) of an instruction that is there to stop the core; else None."""
+        if fault.pc is None or fault.cfsr:
+            return None
+        at, before = fault.pc & ~1, (fault.pc & ~1) - _SVC_BYTES
+        code, caller = self.elf.read(at, 2), self.elf.read(before, _SVC_BYTES)
+        if caller[1:] == _SVC_OPCODE and fault.exception in (_SVC, _HARD_FAULT):
+            what = f"executed SVC #{caller[0]}, a call of an operating system: there is none"
+            return before, what, _HINT_SVC
+        if code[1:] == _BKPT_OPCODE:
+            what = f"executed BKPT #{code[0]}, a breakpoint, without a debugger"
+            return at, what, _HINT_BKPT
+        return None
 
     def _cause(self, fault: Fault) -> tuple[str, str]:
         address = fault.address
