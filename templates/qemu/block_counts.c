@@ -13,8 +13,8 @@
  * COUNT of the block at ADDRESS behind that at BEFORE; behind none, both are 0.
  *
  * No header of QEMU is needed: the functions below are declared as docs/devel/tcg-plugins describes them. They are the
- * same in both generations of the interface, 1 (QEMU 4.2 to 8.2.3) and 2 or later (QEMU 8.2.4, 9.0 and later); a
- * plugin has to say which one it was built for. */
+ * same in versions 1 (QEMU 4.2 to 8.2.3) to 6 of the interface; a plugin has to say which one it was built for. In
+ * version 7 callbacks have other parameters. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

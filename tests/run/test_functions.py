@@ -51,16 +51,25 @@ def test_unicorn_counts_without_a_host_compiler(built, qemu, monkeypatch):
 
 @needs_plugins
 @pytest.mark.emulator
-def test_the_other_generation_of_the_interface_is_tried(built, monkeypatch):
-    """QEMU 7.2 refuses a plugin that says 2, later ones one that says 1; the next one serves."""
+def test_the_version_of_the_interface_that_qemu_names_is_tried(built, monkeypatch):
+    """QEMU 7.2 takes up to version 1; later ones name the least they take."""
     request = request_for(built, "nucleo-f446re")
     expected = count_functions(request, "qemu")
-    for order in ((1, 2), (2, 1)):
-        monkeypatch.setattr(block_plugin, "_by_version", lambda order=order: order)
+    for first in (1, 2, block_plugin.NEWEST):
+        monkeypatch.setattr(block_plugin, "_by_version", lambda first=first: first)
         assert count_functions(request, "qemu") == expected
-    monkeypatch.setattr(block_plugin, "_by_version", lambda: (99,))
-    with pytest.raises(RunFailed, match="plugin"):
+    told = "TCG plugin x requires API version 2, but this QEMU supports only a minimum version of "
+    tried = []
+    monkeypatch.setattr(block_plugin, "_run", lambda *_: told + str(block_plugin.NEWEST + 1))
+    monkeypatch.setattr(block_plugin, "compile_plugin", lambda _, i: tried.append(i))
+    with pytest.raises(RunFailed, match="a minimum version of 7") as caught:
         count_functions(request, "qemu")
+    assert "unicorn" in caught.value.hint
+    monkeypatch.setattr(block_plugin, "_by_version", lambda: 2)
+    monkeypatch.setattr(block_plugin, "_run", lambda *_: told + "3" if tried[-1] < 3 else "late")
+    with pytest.raises(RunFailed, match="late"):
+        count_functions(request, "qemu")
+    assert tried == [block_plugin.NEWEST, 2, 3]
 
 
 def test_engines_that_disagree_are_named():
@@ -72,7 +81,7 @@ def test_engines_that_disagree_are_named():
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("interface", [1, 2])
+@pytest.mark.parametrize("interface", [1, 2, block_plugin.NEWEST])
 def test_plugin_compiles_without_a_warning(compiler, interface, tmp_path):
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
@@ -99,11 +108,11 @@ void qemu_plugin_register_atexit_cb(uint64_t, void (*)(uint64_t, void *), void *
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
 """
-"""The types of what the plugin calls: in QEMU 7.2 (interface 1) as in 10.2 (2 to 5)."""
+"""The types of what the plugin calls: in QEMU 7.2 (version 1) as in 10.2 (version 5), and in 6."""
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("interface", [1, 2])
+@pytest.mark.parametrize("interface", [1, 2, block_plugin.NEWEST])
 def test_plugin_has_the_types_of_the_interface(compiler, interface, tmp_path):
     """A declaration that contradicts another does not compile."""
     if shutil.which(compiler) is None:

@@ -105,8 +105,8 @@ FAULTS = {
 def test_fault_is_one_clear_sentence(built, qemu, name, what):
     message, where = FAULTS[what]
     bad = bytes([what] + [0] * 15)
+    limit = 1.0 if what == fake_model.HANG else 30.0
     with pytest.raises(RunFailed, match=message) as caught:
-        limit = 1.0 if what == fake_model.HANG else 30.0
         run(built, qemu, name, [SAMPLES[0], bad], timeout_s=limit)
     assert caught.value.where.startswith(where)
     assert "\n" not in str(caught.value)

@@ -18,9 +18,12 @@ from toolchain.run.qemu import PROGRAM, command
 SOURCE = TEMPLATES / "qemu" / "block_counts.c"
 _COMPILERS = ("cc", "gcc", "clang")
 _OPTIONS = ("-std=c11", "-D_DEFAULT_SOURCE", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
-_INTERFACES = (1, 2)
-"""Generations of the plugin interface: until QEMU 8.2.3, and from 8.2.4 and 9.0 on."""
+NEWEST = 6
+"""The plugin calls nothing that changed in versions 1 to 6 of the interface (version 5: QEMU 10.1);
+in 7, callbacks have other parameters. But a plugin must name a version that QEMU takes."""
 _SECOND_SINCE = (9, 0)
+_REFUSED = re.compile(r"supports only (?:a minimum|up to) version (?:of )?(\d+)")
+"""What QEMU says to a version that it does not take."""
 _TIMEOUT_S = 60.0
 
 
@@ -49,19 +52,23 @@ def count_blocks(request: RunRequest) -> list[BlockCount]:
     if reason:
         raise RunFailed("profile", PROGRAM, reason)
     elf = Elf(request.elf)
-    trouble = ""
-    for interface in _by_version():
+    interface, tried, trouble = _by_version(), set[int](), ""
+    while interface not in tried and interface <= NEWEST:
+        tried.add(interface)
         with tempfile.TemporaryDirectory(prefix="onnx2mcu-") as name:
             folder = Path(name)
             plugin = compile_plugin(folder, interface)
             trouble = _run(folder, plugin, elf, request)
             if not trouble:
                 return _read(folder / "blocks.txt")
-    raise RunFailed("profile", PROGRAM, f"no counts: {trouble}", "see onnx2mcu emulate")
+        refused = _REFUSED.search(trouble)
+        interface = int(refused[1]) if refused else interface
+    hint = "try --emulator unicorn"
+    raise RunFailed("profile", PROGRAM, f"no counts: {trouble or 'no plugin'}", hint)
 
 
 def compile_plugin(folder: Path, interface: int) -> Path:
-    """Compile the plugin for a generation of the interface; returns the library.
+    """Compile the plugin for a version of the interface; returns the library.
 
     Raises:
         RunFailed: It does not compile.
@@ -117,11 +124,11 @@ def _compiler() -> str | None:
     return next((path for name in _COMPILERS if (path := shutil.which(name))), None)
 
 
-def _by_version() -> tuple[int, ...]:
-    """The generations, the one that belongs to this QEMU's version first."""
+def _by_version() -> int:
+    """The version of the interface to begin with; QEMU 8.2.4 takes the second one, too."""
     found = re.search(r"version (\d+)\.(\d+)", _output([PROGRAM, "--version"]))
     newer = found is not None and (int(found[1]), int(found[2])) >= _SECOND_SINCE
-    return _INTERFACES[::-1] if newer else _INTERFACES
+    return 2 if newer else 1
 
 
 def _output(words: list[str]) -> str:
