@@ -38,7 +38,7 @@ def phase_of(layer: int) -> int:
 
 
 def owners(elf: Elf, model: FirmwareModel) -> tuple[Owner, ...]:
-    """The owners of a program; none where no layers run row by row.
+    """The owners of a program; none where the model says that no layers run row by row.
 
     A function that two layers share, as a linker may make of equal ones, is nobody's: what it
     executes stays with the last layer of the segment.
@@ -47,15 +47,14 @@ def owners(elf: Elf, model: FirmwareModel) -> tuple[Owner, ...]:
         elf: The program.
         model: Its model.
     """
+    layers = {layer for first, end in model.by_rows for layer in range(first, end)}
     rows = {}
     for name, start in elf.symbols.items():
         found = _ROW.fullmatch(name)
-        if found and int(found[1]) < len(model.layers):
+        if found and int(found[1]) in layers:
             rows[name] = (start & ~1, int(found[1]))
-    if not rows:
-        return ()
     sharing = Counter(start for start, _ in set(rows.values()))
     ours = re.compile(_OURS.format(prefix=re.escape(model.prefix)))
-    outside = [Owner(f.start, f.end, 0) for f in elf.functions if ours.fullmatch(f.name)]
+    outside = [Owner(f.start, f.end, 0) for f in elf.functions if rows and ours.fullmatch(f.name)]
     inside = [Owner(at, at, phase_of(i)) for at, i in set(rows.values()) if sharing[at] == 1]
     return tuple(sorted(outside + inside))

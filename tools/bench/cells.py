@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -140,8 +141,7 @@ def _require_equal_bytes(made: Project, codes: Mapping[str, Array]) -> None:
 
 
 def _cycles(made: Project) -> list[int]:
-    """The Cortex-M4 estimate of every layer; of those in rows, all at the last one."""
-    cycles = estimate_cycles(pipeline.one_sample(made)).tolist()
-    for first, end in made.manifest.firmware.by_rows:
-        cycles[first:end] = [*[0] * (end - first - 1), sum(cycles[first:end])]
-    return list(cycles)
+    """The Cortex-M4 estimate of every layer, between its marks: as its instructions."""
+    request = pipeline.one_sample(made)
+    whole = replace(request, model=replace(request.model, by_rows=()))
+    return [int(count) for count in estimate_cycles(whole)]
