@@ -10,6 +10,8 @@ import unicorn
 from elftools.elf.elffile import ELFFile
 from unicorn import arm_const
 
+from toolchain.run.thumb import branch_target, decode
+
 _RX = unicorn.UC_PROT_ALL
 _REGISTERS = [
     *(getattr(arm_const, f"UC_ARM_REG_R{number}") for number in range(13)),
@@ -81,9 +83,9 @@ class _Profiler:
 
 def _calls(code):
     """Whether a block ends in BL or in BLX with a register."""
-    halves = struct.unpack(f"<{len(code) // 2}H", code)
-    long = len(halves) > 1 and halves[-2] & 0xF800 == 0xF000 and halves[-1] & 0xD000 == 0xD000
-    return long or (len(halves) > 0 and halves[-1] & 0xFF87 == 0x4780)
+    *_, last = decode(code, 0)
+    target = branch_target(last)
+    return target[1] if target else last.second < 0 and last.first & 0xFF87 == 0x4780
 
 
 def _length(code):
