@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -101,6 +102,16 @@ def test_platform_has_the_true_sizes():
 def test_script_for_the_executable_is_complete(built, tmp_path):
     request = request_for(built, SAMPLES, dump_samples=1)
     text = renode.script(tmp_path, job_of(request, Elf(request.elf)))
+    place = tmp_path.as_posix()
+    sources = {"sysbus.cpu.semihosting.console": "semihosting", "sysbus.uart": "uart"}
+    for port, name in sources.items():
+        assert f"\n{port} CreateFileBackend @{place}/{name}.txt true\n" in text
+    assert "Profiler" not in text
+    profiled = renode.script(tmp_path, job_of(request, Elf(request.elf), profile=True))
+    assert f"\nsysbus.cpu EnableProfilerCollapsedStack @{place}/stacks.txt\n" in profiled
+    assert profiled.endswith("\nsysbus.cpu DisableProfiler\nquit\n")
+    silent = msgspec.structs.replace(job_of(request, Elf(request.elf)), uart=False)
+    assert "sysbus.uart" not in renode.script(tmp_path, silent)
     assert text.count('"""') == 8
     hooks = text.split('"""')[1::2]
     for hook in hooks:

@@ -45,12 +45,16 @@ machine LoadPlatformDescription $ORIGIN/board.repl
 sysbus LoadELF $ORIGIN/probe.elf
 sysbus.cpu VectorTableOffset 0
 emulation SetGlobalAdvanceImmediately true
+sysbus.cpu.semihosting.console CreateFileBackend $ORIGIN/semihosting.txt true
+sysbus.uart CreateFileBackend $ORIGIN/uart.txt true
+sysbus.cpu EnableProfilerCollapsedStack $ORIGIN/stacks.txt
 sysbus.cpu AddHook {hook} \"\"\"
 import System
 machine.SystemBus.ReadDoubleWord(System.UInt64(0))
 System.IO.File.WriteAllText('{path}', str(cpu.ExecutedInstructions))
 \"\"\"
 emulation RunFor "0.05"
+sysbus.cpu DisableProfiler
 quit
 """
 
@@ -235,7 +239,8 @@ ASSUMPTIONS = (
     Assumption(
         10,
         "the executable: hooks as triple-quoted strings that know `cpu` and `machine`, $ORIGIN, "
-        "an open standard input keeps it alive (checked where `renode` is installed)",
+        "CreateFileBackend and the profiler as commands, an open standard input keeps it alive "
+        "(checked where `renode` is installed)",
         _executable,
     ),
     Assumption(
