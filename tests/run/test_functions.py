@@ -9,7 +9,7 @@ import pytest
 from tests.run import fake_model
 from tests.run.conftest import CORES
 from toolchain.errors import InputRefused, RunFailed
-from toolchain.run import RunRequest, block_plugin, count_functions
+from toolchain.run import NoCounts, RunRequest, block_plugin, count_functions
 from toolchain.run.function_counts import require_same
 
 needs_plugins = pytest.mark.skipif(
@@ -53,6 +53,7 @@ def test_unicorn_counts_without_a_host_compiler(built, qemu, monkeypatch):
 @pytest.mark.emulator
 def test_the_version_of_the_interface_that_qemu_names_is_tried(built, monkeypatch):
     """QEMU 7.2 takes up to version 1; later ones name the least they take."""
+    pytest.importorskip("unicorn")
     request = request_for(built, "nucleo-f446re")
     expected = count_functions(request, "qemu")
     for first in (1, 2, block_plugin.NEWEST):
@@ -65,11 +66,15 @@ def test_the_version_of_the_interface_that_qemu_names_is_tried(built, monkeypatc
     with pytest.raises(RunFailed, match="a minimum version of 7") as caught:
         count_functions(request, "qemu")
     assert "unicorn" in caught.value.hint
+    assert count_functions(request)[0] == ("unicorn",)
+    with pytest.raises(NoCounts):
+        count_functions(request, "all")
+    tried.clear()
     monkeypatch.setattr(block_plugin, "_by_version", lambda: 2)
     monkeypatch.setattr(block_plugin, "_run", lambda *_: told + "3" if tried[-1] < 3 else "late")
     with pytest.raises(RunFailed, match="late"):
         count_functions(request, "qemu")
-    assert tried == [block_plugin.NEWEST, 2, 3]
+    assert tried == [2, 3]
 
 
 def test_engines_that_disagree_are_named():

@@ -10,6 +10,7 @@ from toolchain.results import Emulation, FunctionProfile, Profile, ProfiledLayer
 from toolchain.run import (
     Counted,
     Kind,
+    NoCounts,
     RunRequest,
     build,
     count_blocks,
@@ -43,7 +44,8 @@ def profile(
     cpu = project.manifest.board.cpu
     cycles: list[int | None] = [None] * len(ops)
     if cpu == CORE and missing() is None:
-        cycles = list(layer_cycles(seen.counted or count_blocks(one_sample(project))).tolist())
+        counted = seen.counted or _counted(project, "auto", timeout_s)
+        cycles = list(layer_cycles(counted).tolist()) if counted else cycles
     layers = []
     facts = zip(ops, project.manifest.layers, seen.instructions, cycles, strict=True)
     for op, fact, count, estimate in facts:
@@ -91,7 +93,10 @@ def _counted(project: Project, emulator: Kind, timeout_s: float) -> Counted | No
     kind: Kind = "auto" if emulator == "renode" else emulator
     if uncountable(project.manifest.board.cpu, kind) is not None:
         return None
-    return count_blocks(replace(one_sample(project), timeout_s=timeout_s), kind)
+    try:
+        return count_blocks(replace(one_sample(project), timeout_s=timeout_s), kind)
+    except NoCounts:
+        return None  # the counts between marks stand; who wants functions is told why
 
 
 def _by_function(project: Project, counted: Counted) -> FunctionProfile:

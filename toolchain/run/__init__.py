@@ -1,5 +1,6 @@
 """Build the generated project and run it in an emulator."""
 
+from toolchain.run.block_plugin import NoCounts
 from toolchain.run.build import BuildResult, DoesNotFit, build, require_tools
 from toolchain.run.callgraph import StackUse
 from toolchain.run.console import printed
@@ -19,6 +20,7 @@ __all__ = [
     "Elf",
     "Emulator",
     "Kind",
+    "NoCounts",
     "ProgramFacts",
     "RunRequest",
     "RunResult",

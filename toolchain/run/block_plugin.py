@@ -27,6 +27,10 @@ _REFUSED = re.compile(r"supports only (?:a minimum|up to) version (?:of )?(\d+)"
 _TIMEOUT_S = 60.0
 
 
+class NoCounts(RunFailed):
+    """The plugin is no use here: QEMU does not take it, or it does not compile."""
+
+
 def missing() -> str | None:
     """Why QEMU cannot count functions here, one line with the remedy; None when it can."""
     qemu = shutil.which(PROGRAM)
@@ -46,11 +50,11 @@ def count_blocks(request: RunRequest) -> list[BlockCount]:
         request: The program (`BuildResult.emulation`) and its samples.
 
     Raises:
-        RunFailed: QEMU takes no plugins, or the firmware did not end well.
+        NoCounts: The plugin did not compile, was not taken, or wrote nothing.
     """
     reason = missing()
     if reason:
-        raise RunFailed("profile", PROGRAM, reason)
+        raise NoCounts("profile", PROGRAM, reason)
     elf = Elf(request.elf)
     interface, tried, trouble = _by_version(), set[int](), ""
     while interface not in tried and interface <= NEWEST:
@@ -64,14 +68,14 @@ def count_blocks(request: RunRequest) -> list[BlockCount]:
         refused = _REFUSED.search(trouble)
         interface = int(refused[1]) if refused else interface
     hint = "try --emulator unicorn"
-    raise RunFailed("profile", PROGRAM, f"no counts: {trouble or 'no plugin'}", hint)
+    raise NoCounts("profile", PROGRAM, f"no counts: {trouble or 'no plugin'}", hint)
 
 
 def compile_plugin(folder: Path, interface: int) -> Path:
     """Compile the plugin for a version of the interface; returns the library.
 
     Raises:
-        RunFailed: It does not compile.
+        NoCounts: It does not compile.
     """
     compiler, target = _compiler(), folder / "block_counts.so"
     assert compiler is not None  # missing() has looked
@@ -79,7 +83,7 @@ def compile_plugin(folder: Path, interface: int) -> Path:
     done = subprocess.run(words, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or ["no message"]
-        raise RunFailed("profile", compiler, f"the plugin does not compile: {lines[0]}")
+        raise NoCounts("profile", compiler, f"the plugin does not compile: {lines[0]}")
     return target
 
 

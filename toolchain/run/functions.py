@@ -63,6 +63,7 @@ def count_blocks(request: RunRequest, kind: Kind = "auto") -> Counted:
 
     Raises:
         InputRefused: Neither can here.
+        NoCounts: QEMU does not take the plugin, and no other is to count.
         RunFailed: The firmware failed, or the two disagree.
     """
     told, (_, able) = uncountable(request.board.cpu, kind), _able(request.board.cpu, kind)
@@ -70,12 +71,20 @@ def count_blocks(request: RunRequest, kind: Kind = "auto") -> Counted:
         raise InputRefused("profile", "functions", f"nothing here can count them: {told}")
     elf = Elf(request.elf)
     elf.check_architecture(request.board)
-    used = able if kind == "all" else able[:1]
-    found = [tuple(_COUNTERS[name](request)) for name in used]
-    tables = [function_counts.per_function(elf, blocks, request) for blocks in found]
+    found: dict[str, tuple[BlockCount, ...]] = {}
+    for name in able:
+        try:
+            found[name] = tuple(_COUNTERS[name](request))
+        except block_plugin.NoCounts:
+            if kind == "all" or name == able[-1]:
+                raise
+            continue
+        if kind != "all":
+            break
+    tables = [function_counts.per_function(elf, blocks, request) for blocks in found.values()]
     for other in tables[1:]:
         function_counts.require_same(tables[0], other)
-    return Counted(elf, request, tuple(used), found[0], tuple(tables[0]))
+    return Counted(elf, request, tuple(found), next(iter(found.values())), tuple(tables[0]))
 
 
 def count_functions(
