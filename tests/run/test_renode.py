@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from tests.run import fake_model
+from toolchain import pipeline
 from toolchain.board import load_board
 from toolchain.emit.renode import platform
 from toolchain.errors import RunFailed
+from toolchain.options import ConvertOptions
 from toolchain.run import RunRequest, count_functions, printed, renode
 from toolchain.run.elf import Elf
 from toolchain.run.renode_job import job_of
@@ -216,6 +218,16 @@ def test_profile_by_call_stacks(built, standin, name):
     engines, counts = count_functions(request, "renode", result.hooks)
     assert engines == ("renode",)
     assert counts == expected
+
+
+@pytest.mark.emulator
+def test_profile_of_a_model(standin, tmp_path):
+    digits, folder = Path(__file__).parents[2] / "examples" / "digits", tmp_path / "digits"
+    data, options = digits / "calibration.npz", ConvertOptions(prefix="digits")
+    pipeline.convert(digits / "model.onnx", data, "nucleo-f446re", folder, options)
+    found, expected = (pipeline.profile_functions(folder, kind) for kind in ("renode", "unicorn"))
+    assert (found.root, found.engines) == ("digits_run", ("renode",))
+    assert found.layers == expected.layers
 
 
 @pytest.mark.parametrize(

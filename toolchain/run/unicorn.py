@@ -92,7 +92,7 @@ class Session:
         self.input, self.position = b"".join(request.samples), 0
         self.files: dict[int, tuple[str, bytearray]] = {}
         self.executed = 0
-        self.costs: dict[tuple[int, int], tuple[int, int]] = {}
+        self.lengths: dict[tuple[int, int], int] = {}
         self.marks: list[tuple[int, int]] = []  # (layer, instructions so far)
         self.dumps: list[list[bytes]] = []
         self._map_memory()
@@ -215,9 +215,9 @@ class Session:
 
     def _block(self, _cpu: Any, address: int, size: int, _data: Any) -> None:
         key = (address, size)
-        if key not in self.costs:
-            self.costs[key] = _count(bytes(self.cpu.mem_read(address, size))), 0
-        self.executed += self.costs[key][0]
+        if key not in self.lengths:
+            self.lengths[key] = _count(bytes(self.cpu.mem_read(address, size)))
+        self.executed += self.lengths[key]
 
     def _mark(self, _cpu: Any, _address: int, _size: int, _data: Any) -> None:
         layer = self.cpu.reg_read(self.arm.UC_ARM_REG_R0)
