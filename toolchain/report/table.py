@@ -204,10 +204,14 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 *(f"{name} gives the same bytes and counts" for name in run.agreeing),
                 *_alone(run),
                 *together_lines(run.together, [name for name, _ in run.layers]),
+                *([_PROFILE] if run.together else []),
                 *_printed(run),
             ]
         ),
     )
+
+
+_PROFILE = "onnx2mcu profile counts them one by one, with QEMU's plugins or with Unicorn"
 
 
 def layer_groups(together: Sequence[tuple[int, int]], names: Sequence[str]) -> list[list[str]]:
