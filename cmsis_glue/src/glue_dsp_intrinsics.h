@@ -246,6 +246,54 @@ static inline int32_t glue_ssat8(int32_t value)
 #endif
 }
 
+/* value in [-32768, 32767], and in [0, 32767]. */
+static inline int32_t glue_ssat16(int32_t value)
+{
+#if GLUE_DSP
+    int32_t result;
+    __asm__("ssat %0, #16, %1" : "=r"(result) : "r"(value));
+    return result;
+#else
+    return value > INT16_MAX ? INT16_MAX : (value < INT16_MIN ? INT16_MIN : value);
+#endif
+}
+
+static inline int32_t glue_usat15(int32_t value)
+{
+#if GLUE_DSP
+    int32_t result;
+    __asm__("usat %0, #15, %1" : "=r"(result) : "r"(value));
+    return result;
+#else
+    return value > INT16_MAX ? INT16_MAX : (value < 0 ? 0 : value);
+#endif
+}
+
+/* The larger and the smaller of each of two int16. */
+static inline uint32_t glue_max_s16x2(uint32_t a, uint32_t b)
+{
+#if GLUE_DSP
+    uint32_t result;
+    __asm__("ssub16 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(result) : "r"(a), "r"(b) : "cc");
+    return result;
+#else
+    return glue_pkhbt(glue_low_half(a) >= glue_low_half(b) ? a : b,
+                      (glue_high_half(a) >= glue_high_half(b) ? a : b) >> 16);
+#endif
+}
+
+static inline uint32_t glue_min_s16x2(uint32_t a, uint32_t b)
+{
+#if GLUE_DSP
+    uint32_t result;
+    __asm__("ssub16 %0, %1, %2\n\tsel %0, %2, %1" : "=&r"(result) : "r"(a), "r"(b) : "cc");
+    return result;
+#else
+    return glue_pkhbt(glue_low_half(a) >= glue_low_half(b) ? b : a,
+                      (glue_high_half(a) >= glue_high_half(b) ? b : a) >> 16);
+#endif
+}
+
 /* The larger of each of four int8. */
 static inline uint32_t glue_max_s8x4(uint32_t a, uint32_t b)
 {

@@ -174,3 +174,14 @@ def window_overlap(
         return {0: window_distance(site.op.window, x, y, pixels_together, reads)}
 
     return overlap
+
+
+def twice(
+    overlap: Callable[[Site], Mapping[int, int]],
+) -> Callable[[Site], Mapping[int, int]]:
+    """Kernel.overlap of an order of codes, where each has two bytes."""
+
+    def doubled(site: Site) -> Mapping[int, int]:
+        return {index: 2 * distance for index, distance in overlap(site).items()}
+
+    return doubled

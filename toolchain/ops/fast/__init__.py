@@ -8,6 +8,7 @@ from toolchain.ops.fast import (
     compact,
     dsp_conv,
     dsp_depthwise,
+    dsp_s16,
     elementwise,
     mve_conv,
     mve_depthwise,
@@ -42,3 +43,6 @@ ADD: tuple[Kernel, ...] = (*mve_elementwise.ADD, *elementwise.ADD)
 MUL: tuple[Kernel, ...] = (*mve_elementwise.MUL, *elementwise.MUL)
 AVERAGE_POOL: tuple[Kernel, ...] = (*mve_elementwise.AVERAGE_POOL, *elementwise.AVERAGE_POOL)
 MAX_POOL: tuple[Kernel, ...] = (*mve_elementwise.MAX_POOL, *elementwise.MAX_POOL)
+
+INT16_CONVOLUTION: tuple[Kernel, ...] = dsp_s16.CONVOLUTION
+INT16_FULLY_CONNECTED: tuple[Kernel, ...] = dsp_s16.FULLY_CONNECTED

@@ -9,7 +9,6 @@ requantised with the multiplier reduced to Q15, rounded once (arm_nn_requantize_
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,16 +33,17 @@ from toolchain.ir.fixedpoint import (
     requantize_wide,
     saturate,
 )
-from toolchain.ops._diagonal import Reads, window_overlap
+from toolchain.ops import fast
+from toolchain.ops._diagonal import Reads, twice, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, size
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._weights import WIDE, layer_multipliers, lower_layer
-from toolchain.ops._windows import Window
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.depthwise import DepthwiseConv2D
+from toolchain.ops.fast.s16 import geometry, is_wide
 from toolchain.ops.fully_connected import FullyConnected
 from toolchain.ops.grouped_conv import GroupedConv2D
-from toolchain.ops.wide.twins import Wide, twice, twin_of
+from toolchain.ops.wide.twins import Wide, twin_of
 
 _LARGE = 2.0**15
 """Such biases leave 32 bits in steps of the products."""
@@ -101,19 +101,7 @@ def _wide(op: LayerOp, types: Types) -> bool:
 
 
 def _facts(site: Site) -> Mapping[str, Any]:
-    """Width of the sums, and four dimensions; rows of a fully connected layer are pixels."""
-    op = site.op
-    x, w, y = (site.shape(n) for n in (op.x, op.inputs[1], op.y))
-    if isinstance(op, FullyConnected):
-        rows = prod(x[:-1])
-        x, w, y = (1, 1, rows, x[-1]), (w[0], 1, 1, w[1]), (1, 1, rows, y[-1])
-    return {
-        "wide": _wide(op, site.types),
-        "window": getattr(op, "window", Window((1, 1))),
-        "x_dims": x,
-        "filter_dims": w,
-        "y_dims": y,
-    }
+    return {**geometry(site), "wide": is_wide(site)}
 
 
 _CONVOLUTION = Kernel(
@@ -131,7 +119,7 @@ _CONVOLUTION = Kernel(
 class Int16Conv2D(WideLayer, Conv2D):
     """As Conv2D, on int16 codes."""
 
-    kernels: ClassVar[tuple[Kernel, ...]] = (_CONVOLUTION,)
+    kernels: ClassVar[tuple[Kernel, ...]] = (*fast.INT16_CONVOLUTION, _CONVOLUTION)
 
 
 @twin_of(GroupedConv2D)
@@ -167,6 +155,7 @@ class Int16FullyConnected(WideLayer, FullyConnected):
     """As FullyConnected, on int16 codes: a convolution with a window of one row."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.INT16_FULLY_CONNECTED,
         Kernel(
             "glue_convolve_s16",
             "ops/wide/convolution.c.j2",

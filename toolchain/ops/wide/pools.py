@@ -5,10 +5,10 @@ from math import prod
 from typing import ClassVar
 
 from toolchain.ir import Constants, Kernel, Op, Types, register
-from toolchain.ops._diagonal import Reads, window_overlap
+from toolchain.ops._diagonal import Reads, twice, window_overlap
 from toolchain.ops.average_pool import AveragePool
 from toolchain.ops.max_pool import MaxPool
-from toolchain.ops.wide.twins import Wide, twice, twin_of
+from toolchain.ops.wide.twins import Wide, twin_of
 
 _OVERLAP = twice(window_overlap(Reads.OWN_CHANNEL))
 _MOST_TAPS = 2**15

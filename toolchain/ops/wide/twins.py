@@ -1,10 +1,10 @@
 """Which operator on int16 codes stands for which on int8 codes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, ClassVar, TypeVar
 
-from toolchain.ir import DType, Op, Site
+from toolchain.ir import DType, Op
 
 _Twin = TypeVar("_Twin", bound=type[Op])
 _TWINS: dict[type[Op], type["Wide"]] = {}
@@ -62,14 +62,3 @@ def moves_codes(op: Op) -> bool:
     """Whether an operator only moves or picks codes, so that it takes those that come."""
     kind = _TWINS.get(type(op))
     return op.is_view or (kind is not None and kind.moves and kind.stands_for(op))
-
-
-def twice(
-    overlap: Callable[[Site], Mapping[int, int]],
-) -> Callable[[Site], Mapping[int, int]]:
-    """Kernel.overlap of an order of codes, where each has two bytes."""
-
-    def doubled(site: Site) -> Mapping[int, int]:
-        return {index: 2 * distance for index, distance in overlap(site).items()}
-
-    return doubled

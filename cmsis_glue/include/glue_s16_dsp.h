@@ -1,0 +1,56 @@
+/*
+ * Layers of int16 activations and int8 weights for cores with the DSP extension (Cortex-M4, M7, M33).
+ *
+ * Results are those of glue_convolve_s16 and glue_depthwise_conv_s16. Codes are aligned to 2 bytes, loads of words from
+ * them to no more.
+ */
+
+#ifndef GLUE_S16_DSP_H
+#define GLUE_S16_DSP_H
+
+#include "arm_nn_types.h"
+#include "glue_wide.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+    /*
+     * Convolution in one group; a fully connected layer is one of 1 x 1 over its rows.
+     *
+     * The codes of a window are taken in runs: its rows, or its taps where dilation.w > 1. A run makes pairs of
+     * neighbouring codes, with 0 after an odd last one; steps is the number of pairs of a window. A pair in the stream is
+     * a word of channels 0 and 1, in bytes w0[0] w1[0] w0[1] w1[1], and one of channels 2 and 3. Of the layer, weights is
+     * not read.
+     * scratch, aligned to 4 bytes: 8 * steps bytes.
+     *
+     * With bias32, and right shifts in [1, 31]. The multiplier is 2 m - 2^32, the scale -2^(32 - right shift); bias32,
+     * multiplier and shift of the layer are not read. stream, per 4 channels: 4 biases, 2 * steps words of weights, 4
+     * multipliers and scales in turn.
+     */
+    typedef struct
+    {
+        glue_layer_s16_params layer;
+        const int32_t *stream;
+        int32_t steps;
+        int32_t chunk;
+    } glue_conv_s16_dsp_params;
+
+    arm_cmsis_nn_status
+    glue_conv_s16_dsp(const glue_conv_s16_dsp_params *params, const int16_t *input, int16_t *output, void *scratch);
+
+    /*
+     * The same for every layer: pairs are taken in chunks, whose sums fit 32 bits. stream, per 4 channels and chunk: 4
+     * times 0, the words of weights.
+     */
+    arm_cmsis_nn_status
+    glue_conv_wide_s16_dsp(const glue_conv_s16_dsp_params *params, const int16_t *input, int16_t *output, void *scratch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GLUE_S16_DSP_H */
