@@ -49,6 +49,33 @@ extern "C"
     arm_cmsis_nn_status
     glue_conv_wide_s16_dsp(const glue_conv_s16_dsp_params *params, const int16_t *input, int16_t *output, void *scratch);
 
+    /*
+     * Depthwise convolution with one output channel for each input channel, bias32, and right shifts in [1, 31]; of the
+     * layer, bias32, multiplier and shift are not read. factors, per channel: bias, and multiplier and scale as above.
+     */
+    typedef struct
+    {
+        glue_layer_s16_params layer;
+        const int32_t *factors;
+        int32_t down; /* not 0: lines are columns of the image */
+    } glue_depthwise_s16_dsp_params;
+
+    arm_cmsis_nn_status
+    glue_depthwise_s16_dsp(const glue_depthwise_s16_dsp_params *params, const int16_t *input, int16_t *output);
+
+    /*
+     * The same for a kernel of 3 x 3, strides and dilations of 1, at most one cell of padding on each side, and two cells
+     * with the padding before at least. Channels come one after the other, in lines: rows of the image or, where down is
+     * not 0, columns. factors, per channel, rows and columns as lines have them: weights of rows 0 and 1 as halfwords,
+     * left, middle, right; left and middle of row 2, its right one; then bias, multiplier and scale. weights of the layer
+     * is not read.
+     * scratch, aligned to 2 bytes: the codes of a line of one channel. The output may lie on an input of its shape.
+     */
+    arm_cmsis_nn_status glue_depthwise_3x3_s16_dsp(const glue_depthwise_s16_dsp_params *params,
+                                                   const int16_t *input,
+                                                   int16_t *output,
+                                                   void *scratch);
+
 #ifdef __cplusplus
 }
 #endif

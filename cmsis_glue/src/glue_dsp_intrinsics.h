@@ -67,7 +67,7 @@ static inline int32_t glue_smlad(uint32_t a, uint32_t b, int32_t sum)
 #endif
 }
 
-/* sum + product of halves: both low, the high one of a and the low one of b; modulo 2^32. */
+/* sum + product of halves: both low, the high one of a and the low one of b, both high; modulo 2^32. */
 static inline int32_t glue_smlabb(uint32_t a, uint32_t b, int32_t sum)
 {
 #if GLUE_DSP
@@ -87,6 +87,17 @@ static inline int32_t glue_smlatb(uint32_t a, uint32_t b, int32_t sum)
     return result;
 #else
     return (int32_t)((uint32_t)sum + (uint32_t)(glue_high_half(a) * glue_low_half(b)));
+#endif
+}
+
+static inline int32_t glue_smlatt(uint32_t a, uint32_t b, int32_t sum)
+{
+#if GLUE_DSP
+    int32_t result;
+    __asm__("smlatt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+#else
+    return (int32_t)((uint32_t)sum + (uint32_t)(glue_high_half(a) * glue_high_half(b)));
 #endif
 }
 

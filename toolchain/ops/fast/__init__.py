@@ -46,3 +46,4 @@ MAX_POOL: tuple[Kernel, ...] = (*mve_elementwise.MAX_POOL, *elementwise.MAX_POOL
 
 INT16_CONVOLUTION: tuple[Kernel, ...] = dsp_s16.CONVOLUTION
 INT16_FULLY_CONNECTED: tuple[Kernel, ...] = dsp_s16.FULLY_CONNECTED
+INT16_DEPTHWISE: tuple[Kernel, ...] = dsp_s16.DEPTHWISE

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
 from toolchain.ir.op import always
-from toolchain.ops._diagonal import Group, grouped_overlap, groups_of, twice
+from toolchain.ops._diagonal import (
+    Group,
+    Reads,
+    grouped_overlap,
+    groups_of,
+    twice,
+    window_overlap,
+)
 from toolchain.ops.fast.epilogue import interleaved, requantisation
 from toolchain.ops.fast.s16 import (
     fits_32_bits,
@@ -141,3 +148,96 @@ CONVOLUTION: tuple[Kernel, ...] = (
     _convolution("glue_conv_wide_s16_dsp", always, _any_pack, _any_facts),
 )
 FULLY_CONNECTED: tuple[Kernel, ...] = CONVOLUTION
+
+
+# ---- depthwise ----
+
+
+def own_channels(site: Site) -> bool:
+    """One output channel for each input channel, sums of 32 bits, right shifts from 1 to 31."""
+    return site.shape(site.op.x)[-1] == site.shape(site.op.y)[-1] and has_short_scales(site)
+
+
+def rolling_columns(site: Site) -> bool:
+    """3 x 3, strides and dilations of 1, pads up to 1, two rows and columns with the pads before.
+
+    One output channel for each input channel, sums of 32 bits, right shifts from 1 to 31.
+    """
+    window, x = site.op.window, site.shape(site.op.x)
+    return (
+        (window.kernel, window.stride, window.dilation) == ((3, 3), (1, 1), (1, 1))
+        and max(window.pads) <= 1
+        and x[1] + window.pads[0] >= 2
+        and x[2] + window.pads[1] >= 2
+        and own_channels(site)
+    )
+
+
+def _factors(site: Site) -> NDArray[np.int32]:
+    """[O, 3]: bias, multiplier, scale."""
+    bias = live_rows(site)[:, -1:].astype(np.int32)
+    return np.concatenate([bias, short_scales(site).reshape(-1, 2)], axis=1)
+
+
+def _depthwise_pack(site: Site) -> Mapping[str, Array]:
+    weights = site.constants[site.op.inputs[1]]
+    live = np.where(nothing(site), np.int8(0), weights)
+    return {"weights": live.reshape(-1), "factors": _factors(site).reshape(-1)}
+
+
+def _is_tall(site: Site) -> bool:
+    """Lines are rows of the image, which are shorter than its columns."""
+    _, height, width, _ = site.shape(site.op.y)
+    return bool(height > width)
+
+
+def _rolling_pack(site: Site) -> Mapping[str, Array]:
+    rows = live_rows(site)[:, :-1].reshape(-1, 3, 3)
+    rows = rows.swapaxes(1, 2) if _is_tall(site) else rows
+    zero = np.zeros(len(rows), np.int64)
+    low = [*rows[:, 0].T, rows[:, 2, 0], rows[:, 2, 2]]
+    high = [*rows[:, 1].T, rows[:, 2, 1], zero]
+    words = [(a & 0xFFFF) | (b << 16) for a, b in zip(low, high, strict=True)]
+    words[-1] &= 0xFFFF
+    weights = np.stack(words, axis=1).astype(np.int32)
+    return {"factors": np.concatenate([weights, _factors(site)], axis=1).reshape(-1)}
+
+
+def _depthwise_facts(site: Site) -> Mapping[str, Any]:
+    return {**geometry(site), "down": int(_is_tall(site))}
+
+
+def _line_bytes(site: Site) -> int:
+    return 2 * int(site.shape(site.op.x)[1 if _is_tall(site) else 2])
+
+
+def _own_place(site: Site) -> tuple[int, ...]:
+    """Each output is written over a code that is kept."""
+    return (0,) if site.shape(site.op.x) == site.shape(site.op.y) else ()
+
+
+DEPTHWISE: tuple[Kernel, ...] = (
+    Kernel(
+        "glue_depthwise_3x3_s16_dsp",
+        "ops/fast/depthwise_s16_dsp.c.j2",
+        ("glue_depthwise_3x3_s16_dsp.c", "glue_conv_s16_dsp_clamp.c"),
+        when=rolling_columns,
+        scratch=_line_bytes,
+        onto=_own_place,
+        isas=_DSP,
+        pack=_rolling_pack,
+        facts=_depthwise_facts,
+        call_bytes=150,
+    ),
+    Kernel(
+        "glue_depthwise_s16_dsp",
+        "ops/fast/depthwise_s16_dsp.c.j2",
+        ("glue_depthwise_s16_dsp.c", "glue_conv_s16_dsp_clamp.c"),
+        overlap=twice(window_overlap(Reads.OWN_CHANNEL)),
+        isas=_DSP,
+        pack=_depthwise_pack,
+        facts=_depthwise_facts,
+        when=own_channels,
+        call_bytes=150,
+    ),
+)

@@ -138,6 +138,7 @@ class Int16DepthwiseConv2D(WideLayer, DepthwiseConv2D):
     """As DepthwiseConv2D, on int16 codes."""
 
     kernels: ClassVar[tuple[Kernel, ...]] = (
+        *fast.INT16_DEPTHWISE,
         Kernel(
             "glue_depthwise_conv_s16",
             "ops/wide/depthwise.c.j2",
