@@ -1,5 +1,6 @@
 #include "glue_mve.h"
 
+#include "glue_depthwise_walk_mve.h"
 #include "glue_internal.h"
 #include "glue_requantize_mve.h"
 
@@ -7,19 +8,6 @@
 
 #define LANES 8
 #define ALL_LANES ((mve_pred16_t)0xFFFF)
-
-/* The taps of one output position that lie inside the image. */
-typedef struct
-{
-    const int8_t *x; /* first channel of the first of them */
-    const int8_t *weights;
-    int32_t rows;
-    int32_t columns;
-    int32_t x_column; /* distances in codes */
-    int32_t x_row;
-    int32_t weights_column;
-    int32_t weights_row;
-} window;
 
 /* Sums of eight channels: the even ones and the odd ones. */
 typedef struct
@@ -44,7 +32,7 @@ static inline channel_sums add_tap(channel_sums sums, int16x8_t x, int16x8_t wei
 
 /* Adds (x - zero point) * weight over the taps of channels first, first + 1, ..; nothing outside the image is read. */
 static inline channel_sums
-sum_channels(const window *at, int32_t first, int32_t zero_point, mve_pred16_t active, channel_sums sums)
+sum_channels(const glue_depthwise_window_mve *at, int32_t first, int32_t zero_point, mve_pred16_t active, channel_sums sums)
 {
     const int8_t *x_row = at->x + first;
     const int8_t *w_row = at->weights + first;
@@ -65,7 +53,7 @@ sum_channels(const window *at, int32_t first, int32_t zero_point, mve_pred16_t a
 }
 
 /* The same where several outputs read one channel: sources[i] is that of output first + i. */
-static channel_sums sum_sources(const window *at,
+static channel_sums sum_sources(const glue_depthwise_window_mve *at,
                                 int32_t first,
                                 const uint16_t *sources,
                                 int32_t zero_point,
@@ -89,7 +77,7 @@ static channel_sums sum_sources(const window *at,
 }
 
 /* All channels of one output position. */
-static void run_position(const glue_depthwise_mve_params *layer, const window *at, int8_t *y)
+static void run_position(const glue_depthwise_mve_params *layer, const glue_depthwise_window_mve *at, int8_t *y)
 {
     const int32_t zero_point = layer->input_zero_point;
     const int32_t *parameters = layer->parameters;
@@ -121,37 +109,6 @@ static void run_position(const glue_depthwise_mve_params *layer, const window *a
 
 arm_cmsis_nn_status glue_depthwise_s8_mve(const glue_depthwise_mve_params *layer, const int8_t *x, int8_t *y)
 {
-    const int32_t pixel = layer->input.c;
-    const int32_t line = layer->input.w * pixel;
-    window at;
-    at.x_column = layer->dilation.w * pixel;
-    at.x_row = layer->dilation.h * line;
-    at.weights_column = layer->output.c;
-    at.weights_row = layer->kernel.w * layer->output.c;
-    for (int32_t n = 0; n < layer->input.n; n++)
-    {
-        for (int32_t oy = 0; oy < layer->output.h; oy++)
-        {
-            const int32_t top = oy * layer->stride.h - layer->padding.h;
-            const glue_span rows = glue_taps_inside(top, layer->dilation.h, layer->kernel.h, layer->input.h);
-            at.rows = rows.end - rows.begin;
-            for (int32_t ox = 0; ox < layer->output.w; ox++)
-            {
-                const int32_t left = ox * layer->stride.w - layer->padding.w;
-                const glue_span columns = glue_taps_inside(left, layer->dilation.w, layer->kernel.w, layer->input.w);
-                at.columns = columns.end - columns.begin;
-                at.x = x;
-                at.weights = layer->weights;
-                if (at.rows > 0 && at.columns > 0)
-                {
-                    at.x += top * line + rows.begin * at.x_row + left * pixel + columns.begin * at.x_column;
-                    at.weights += rows.begin * at.weights_row + columns.begin * at.weights_column;
-                }
-                run_position(layer, &at, y);
-                y += layer->output.c;
-            }
-        }
-        x += layer->input.h * line;
-    }
+    glue_depthwise_walk_mve(layer, x, y, 1, run_position);
     return ARM_CMSIS_NN_SUCCESS;
 }

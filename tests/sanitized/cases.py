@@ -16,6 +16,7 @@ from tests.fast import (
     test_mve_conv,
     test_mve_depthwise,
     test_mve_elementwise,
+    test_s16,
     test_scalar_conv,
     test_scalar_depthwise,
 )
@@ -62,6 +63,7 @@ MAKERS: tuple[oracle.Maker, ...] = (
     *test_mve_conv.LAYERS,
     *test_mve_depthwise.MAKERS,
     *test_mve_elementwise.MAKERS,
+    *test_s16.MAKERS,
     _whole_image,
     _short_rows,
 )

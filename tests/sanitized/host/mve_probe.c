@@ -113,6 +113,8 @@ static void memory(const operands *o)
     SHOW(int8x16_t, vldrbq_z_s8(o->bytes, o->active));
     SHOW(int16x8_t, vldrbq_z_s16(o->bytes, o->active_halves));
     SHOW(uint16x8_t, vldrhq_z_u16(apart, o->active_halves));
+    SHOW(int16x8_t, vldrhq_s16(o->halves));
+    SHOW(int16x8_t, vldrhq_z_s16(o->halves, o->active_halves));
     SHOW(int16x8_t, vldrbq_gather_offset_z_s16(o->bytes, places, o->active_halves));
     SHOW(int32x4_t, vldrwq_gather_offset_s32(o->words, back));
     SHOW_STORE(vstrbq_s8(to + 1, b));
@@ -120,6 +122,8 @@ static void memory(const operands *o)
     SHOW_STORE(vstrbq_s16(to + 3, h));
     SHOW_STORE(vstrbq_p_s16(to + 3, h, o->active_halves));
     SHOW_STORE(vstrwq_s32((int32_t *)(void *)(to + 4), w));
+    SHOW_STORE(vstrhq_p_s16((int16_t *)(void *)(to + 2), h, o->active_halves));
+    SHOW_STORE(vstrhq_p_s32((int16_t *)(void *)(to + 6), w, o->active_words));
     SHOW_STORE(vstrbq_scatter_offset_s16(to + 2, places, h));
     SHOW_STORE(vstrbq_scatter_offset_s32(to + 7, steps, w));
     SHOW_STORE(vstrbq_scatter_offset_p_s32(to + 7, steps, w, o->active_words));
@@ -201,6 +205,8 @@ static void halves_and_bytes(const operands *o)
     SHOW(int8x16_t, vdupq_n_s8(o->bytes[0]));
     SHOW(int32_t, vmladavq_s8(x, y));
     SHOW(int32_t, vmladavaq_s8(o->scalar, x, y));
+    SHOW(int32_t, vmladavaq_s16(o->scalar, a, b));
+    SHOW(int64_t, vmlaldavaq_s16(o->scalar * INT64_C(70000), a, b));
 }
 
 static void run(void)

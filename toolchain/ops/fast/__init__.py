@@ -14,6 +14,7 @@ from toolchain.ops.fast import (
     mve_depthwise,
     mve_elementwise,
     mve_pointwise,
+    mve_s16,
     scalar_conv,
     scalar_depthwise,
 )
@@ -44,6 +45,6 @@ MUL: tuple[Kernel, ...] = (*mve_elementwise.MUL, *elementwise.MUL)
 AVERAGE_POOL: tuple[Kernel, ...] = (*mve_elementwise.AVERAGE_POOL, *elementwise.AVERAGE_POOL)
 MAX_POOL: tuple[Kernel, ...] = (*mve_elementwise.MAX_POOL, *elementwise.MAX_POOL)
 
-INT16_CONVOLUTION: tuple[Kernel, ...] = dsp_s16.CONVOLUTION
-INT16_FULLY_CONNECTED: tuple[Kernel, ...] = dsp_s16.FULLY_CONNECTED
-INT16_DEPTHWISE: tuple[Kernel, ...] = dsp_s16.DEPTHWISE
+INT16_CONVOLUTION: tuple[Kernel, ...] = (*mve_s16.CONVOLUTION, *dsp_s16.CONVOLUTION)
+INT16_DEPTHWISE: tuple[Kernel, ...] = (*mve_s16.DEPTHWISE, *dsp_s16.DEPTHWISE)
+INT16_FULLY_CONNECTED: tuple[Kernel, ...] = (*mve_s16.FULLY_CONNECTED, *dsp_s16.FULLY_CONNECTED)

@@ -23,7 +23,7 @@ from toolchain.ops.fast.epilogue import (
 from toolchain.ops.fast.short_rows import odd_pixel
 
 STEP = 16
-"""Codes in one vector."""
+"""Bytes of one vector."""
 MAX_CHANNELS = 65532
 """GLUE_MVE_MAX_CHANNELS: offsets of a scattered store have 16 bits."""
 FEW_STEPS = 2
@@ -43,9 +43,14 @@ def fits(site: Site) -> bool:
     return bool(inside) and one and site.shape(site.op.y)[-1] <= MAX_CHANNELS
 
 
+def row_bytes(site: Site) -> int:
+    """Bytes of the codes that one row of the filter meets."""
+    return int(rows_of(site).shape[1]) * site.types[site.op.x].dtype.nbytes
+
+
 def steps_of(site: Site) -> int:
     """Vectors in one row of the filter."""
-    return -(-int(rows_of(site).shape[1]) // STEP)
+    return -(-row_bytes(site) // STEP)
 
 
 class Form(IntEnum):
@@ -262,7 +267,7 @@ def _batch(site: Site) -> int:
     return min(max(fitting, 2), _outputs(site))
 
 
-def _batches_in_order(site: Site) -> list[Group]:
+def batches_in_order(site: Site) -> list[Group]:
     """A batch of windows is in scratch memory before any of its outputs is written.
 
     No batch of less than four follows one of at least eight.
@@ -279,14 +284,24 @@ def _batches_in_order(site: Site) -> list[Group]:
     return groups
 
 
-def _conv_scratch(site: Site) -> int:
+def conv_scratch(site: Site) -> int:
+    """Bytes of a batch of windows."""
     return _batch(site) * STEP * steps_of(site)
 
 
-def _conv_facts(site: Site) -> Mapping[str, Any]:
-    window, width = site.op.window, site.shape(site.op.x)[2]
+def windows_of(site: Site) -> Mapping[str, Any]:
+    """How windows are gathered: bytes of a pixel, windows at a time, columns before the right edge."""
+    window, (_, _, width, channels) = site.op.window, site.shape(site.op.x)
     inside = (width + window.pads[1] - window.kernel[1]) // window.stride[1] + 1
-    return {**filter_facts(site), "batch": _batch(site), "inside_end": max(inside, 0)}
+    return {
+        "pixel": channels * site.types[site.op.x].dtype.nbytes,
+        "batch": _batch(site),
+        "inside_end": max(inside, 0),
+    }
+
+
+def _conv_facts(site: Site) -> Mapping[str, Any]:
+    return {**filter_facts(site), **windows_of(site)}
 
 
 MVE = frozenset({Isa.MVE})
@@ -308,8 +323,8 @@ def _windows() -> tuple[Kernel, ...]:
             template,
             ("glue_conv_32_mve.c", *walk, *ROWS_32),
             when=few_taps,
-            scratch=_conv_scratch,
-            overlap=grouped_overlap(_batches_in_order),
+            scratch=conv_scratch,
+            overlap=grouped_overlap(batches_in_order),
             isas=MVE,
             pack=pack_pairs,
             facts=_conv_facts,
@@ -319,8 +334,8 @@ def _windows() -> tuple[Kernel, ...]:
             template,
             ("glue_conv_mve.c", *walk, *ROWS),
             when=fits,
-            scratch=_conv_scratch,
-            overlap=grouped_overlap(_batches_in_order),
+            scratch=conv_scratch,
+            overlap=grouped_overlap(batches_in_order),
             isas=MVE,
             pack=pack_rows,
             facts=_conv_facts,

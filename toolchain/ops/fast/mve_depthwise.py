@@ -25,7 +25,7 @@ def _by_lanes(values: Array) -> Array:
     return padded.reshape(-1, 4, 2).transpose(0, 2, 1).reshape(-1, _LANES)
 
 
-def _pack_any(site: Site) -> Mapping[str, Array]:
+def pack_any(site: Site) -> Mapping[str, Array]:
     """Filter as it is; biases and requantisation in the order of the vectors."""
     filters, bias = (site.constants[n] for n in site.op.inputs[1:])
     columns = (bias.astype(np.int32), *requantisation(site))
@@ -170,6 +170,6 @@ DEPTHWISE: tuple[Kernel, ...] = (
         ("glue_depthwise_mve.c",),
         overlap=window_overlap(Reads.OWN_CHANNEL),
         isas=_MVE,
-        pack=_pack_any,
+        pack=pack_any,
     ),
 )

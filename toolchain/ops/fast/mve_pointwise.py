@@ -7,7 +7,6 @@ from typing import Any
 
 from toolchain.ir import Kernel, Site
 from toolchain.ops._diagonal import Group, grouped_overlap, groups_of
-from toolchain.ops.fast.epilogue import rows_of
 from toolchain.ops.fast.mve_conv import (
     FEW_STEPS,
     MAX_CHANNELS,
@@ -22,6 +21,7 @@ from toolchain.ops.fast.mve_conv import (
     form_of,
     pack_pairs,
     pack_rows,
+    row_bytes,
     steps_of,
 )
 from toolchain.ops.fast.short_rows import odd_pixel
@@ -32,14 +32,14 @@ _BLOCK = 128
 """Most rows of a block."""
 
 
-def _lines(site: Site, least: int = 1) -> dict[str, int]:
+def lines_of(site: Site, least: int = 1) -> dict[str, int]:
     """How a pointwise layer walks over its input.
 
     Args:
         site: Call of the kernel.
         least: Least number of rows, if any, that are read in place, or copied.
     """
-    depth, steps = rows_of(site).shape[1], steps_of(site)
+    depth, steps = row_bytes(site), steps_of(site)
     shape = site.shape(site.op.x)
     window = getattr(site.op, "window", None)
     if window is None or window.stride == (1, 1):
@@ -66,7 +66,7 @@ def _lines(site: Site, least: int = 1) -> dict[str, int]:
 
 def _blocks(site: Site) -> dict[str, int] | None:
     """The same with some rows of a long line at a time, each time for all channels."""
-    whole = _lines(site, TILE)
+    whole = lines_of(site, TILE)
     if whole["lines"] > 1 or whole["direct"] < 2 * _BLOCK:
         return None
     fewest = whole["rows"] - whole["direct"]
@@ -101,14 +101,19 @@ def _block_calls(site: Site) -> int:
     return (_in_blocks(site)["lines"] - 1) * (80 + 45 * pairs)
 
 
-def rows_in_place(site: Site) -> bool:
-    """A 1 x 1 window without padding; with strides, input channels in multiples of 16."""
+def is_pointwise(site: Site) -> bool:
+    """A 1 x 1 window without padding; with strides, pixels of whole vectors."""
     window = getattr(site.op, "window", None)
     if window is None:
-        return fits(site)
+        return True
     if window.kernel != (1, 1) or any(window.pads):
         return False
-    return fits(site) and (window.stride == (1, 1) or rows_of(site).shape[1] % STEP == 0)
+    return bool(window.stride == (1, 1)) or row_bytes(site) % STEP == 0
+
+
+def rows_in_place(site: Site) -> bool:
+    """A 1 x 1 window without padding; with strides, input channels in multiples of 16."""
+    return is_pointwise(site) and fits(site)
 
 
 def few_channels_in_place(site: Site) -> bool:
@@ -118,7 +123,7 @@ def few_channels_in_place(site: Site) -> bool:
     """
     if not rows_in_place(site) or steps_of(site) > FEW_STEPS:
         return False
-    lines = _lines(site, TILE)
+    lines = lines_of(site, TILE)
     gapless = steps_of(site) == 1 or lines["pitch"] == STEP * FEW_STEPS
     few = site.shape(site.op.y)[-1] <= MAX_CHANNELS // TILE
     rectified = form_of(site) is Form.RECTIFIED
@@ -128,7 +133,9 @@ def few_channels_in_place(site: Site) -> bool:
 Walk = Callable[[Site], dict[str, int]]
 
 
-def _pointwise_scratch(walk: Walk) -> Callable[[Site], int]:
+def pointwise_scratch(walk: Walk) -> Callable[[Site], int]:
+    """Bytes of the rows that are copied."""
+
     def scratch(site: Site) -> int:
         lines = walk(site)
         return (lines["rows"] - lines["direct"]) * STEP * steps_of(site)
@@ -138,8 +145,7 @@ def _pointwise_scratch(walk: Walk) -> Callable[[Site], int]:
 
 def _pointwise_facts(walk: Walk) -> Callable[[Site], Mapping[str, Any]]:
     def facts(site: Site) -> Mapping[str, Any]:
-        depth = rows_of(site).shape[1]
-        return {**filter_facts(site), "depth": depth, "walk": walk(site)}
+        return {**filter_facts(site), "depth": row_bytes(site), "walk": walk(site)}
 
     return facts
 
@@ -153,22 +159,31 @@ def _lines_in_order(site: Site, walk: Walk) -> tuple[list[range], list[Group]]:
     return [range(i, i + direct) for i in range(0, end, direct or 1)], copied
 
 
-def _rows_in_order(site: Site) -> list[Group]:
-    """Pairs of rows, read again for every four channels.
+def rows_in_order(site: Site, together: int = 2, *, single: bool = False) -> list[Group]:
+    """Rows, read again for every four channels.
 
-    An odd number of rows begins with two pairs that have a row in common, or the last is single.
+    Args:
+        site: Call of the kernel.
+        together: Rows computed together. An odd number begins with two pairs that have a row in
+            common.
+        single: The last of an odd number is computed by itself instead.
     """
     again = (-(-site.shape(site.op.y)[-1] // _GROUP) - 1) * _GROUP
-    lines, copied = _lines_in_order(site, _lines)
+    lines, copied = _lines_in_order(site, lines_of)
     groups: list[Group] = []
     for rows in lines:
-        odd = len(rows) % 2
-        if odd_pixel(site):
-            groups += groups_of(rows[: len(rows) - odd], 2, again)
+        odd = len(rows) % together
+        if single:
+            groups += groups_of(rows[: len(rows) - odd], together, again)
             groups += groups_of(rows[len(rows) - odd :], 1, again)
             continue
-        groups += groups_of(rows[: 2 * odd], 2, again) + groups_of(rows[odd:], 2, again)
+        groups += groups_of(rows[: together * odd], together, again)
+        groups += groups_of(rows[odd:], together, again)
     return groups + copied
+
+
+def _pairs_in_order(site: Site) -> list[Group]:
+    return rows_in_order(site, single=odd_pixel(site))
 
 
 def _tiles(rows: range) -> list[Group]:
@@ -192,7 +207,7 @@ def _lines_by_channels(walk: Walk) -> Callable[[Site], list[Group]]:
 
 
 def _long_lines(site: Site) -> dict[str, int]:
-    return _lines(site, TILE)
+    return lines_of(site, TILE)
 
 
 def _pointwise() -> tuple[Kernel, ...]:
@@ -202,7 +217,7 @@ def _pointwise() -> tuple[Kernel, ...]:
         template,
         ("glue_pointwise_32_mve.c", walk, *ROWS_32),
         when=few_channels_in_place,
-        scratch=_pointwise_scratch(_long_lines),
+        scratch=pointwise_scratch(_long_lines),
         overlap=grouped_overlap(_lines_by_channels(_long_lines)),
         isas=MVE,
         pack=pack_pairs,
@@ -211,7 +226,7 @@ def _pointwise() -> tuple[Kernel, ...]:
     blocks = replace(
         few,
         when=_block_by_block,
-        scratch=_pointwise_scratch(_in_blocks),
+        scratch=pointwise_scratch(_in_blocks),
         overlap=grouped_overlap(_lines_by_channels(_in_blocks)),
         facts=_pointwise_facts(_in_blocks),
         dearer=_block_calls,
@@ -223,11 +238,11 @@ def _pointwise() -> tuple[Kernel, ...]:
             template,
             ("glue_pointwise_mve.c", walk, *ROWS),
             when=rows_in_place,
-            scratch=_pointwise_scratch(_lines),
-            overlap=grouped_overlap(_rows_in_order),
+            scratch=pointwise_scratch(lines_of),
+            overlap=grouped_overlap(_pairs_in_order),
             isas=MVE,
             pack=pack_rows,
-            facts=_pointwise_facts(_lines),
+            facts=_pointwise_facts(lines_of),
         ),
     )
 

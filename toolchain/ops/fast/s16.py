@@ -22,7 +22,7 @@ def is_wide(site: Site) -> bool:
 
 
 def geometry(site: Site) -> Mapping[str, Any]:
-    """Four dimensions of all tensors, and the window; rows of a fully connected layer are pixels."""
+    """Four dimensions of all tensors, and the window; a fully connected layer has pixels for rows."""
     x, w, y = (site.shape(n) for n in (site.op.x, site.op.inputs[1], site.op.y))
     window = getattr(site.op, "window", None)
     if window is None:
@@ -49,7 +49,7 @@ def has_short_scales(site: Site) -> bool:
 
 
 def runs_of(site: Site) -> tuple[int, int]:
-    """(runs of contiguous codes in a window, codes of one): its rows, or its taps where they lie apart."""
+    """(runs of contiguous codes in a window, codes of one): its rows, or taps that lie apart."""
     depth = rows_of(site).shape[1]
     window = getattr(site.op, "window", None)
     if window is None:

@@ -85,6 +85,7 @@ MVE_LOAD(mve_load_s16, int16x8_t, 8, int8_t)
 MVE_LOAD(mve_load_bytes_s32, int32x4_t, 4, int8_t)
 MVE_LOAD(mve_load_s32, int32x4_t, 4, int32_t)
 MVE_LOAD(mve_load_u16, uint16x8_t, 8, uint16_t)
+MVE_LOAD(mve_load_half_s16, int16x8_t, 8, int16_t)
 
 #define vldrbq_s8 mve_load_s8
 #define vldrbq_z_s8 mve_load_s8_z
@@ -92,6 +93,8 @@ MVE_LOAD(mve_load_u16, uint16x8_t, 8, uint16_t)
 #define vldrbq_z_s16 mve_load_s16_z
 #define vldrbq_s32 mve_load_bytes_s32
 #define vldrwq_s32 mve_load_s32
+#define vldrhq_s16 mve_load_half_s16
+#define vldrhq_z_s16 mve_load_half_s16_z
 #define vldrhq_u16 mve_load_u16
 #define vldrhq_z_u16 mve_load_u16_z
 
@@ -114,12 +117,16 @@ MVE_LOAD(mve_load_u16, uint16x8_t, 8, uint16_t)
 MVE_STORE(mve_store_s8, int8x16_t, 16, int8_t)
 MVE_STORE(mve_store_s16, int16x8_t, 8, int8_t)
 MVE_STORE(mve_store_s32, int32x4_t, 4, int32_t)
+MVE_STORE(mve_store_half_s16, int16x8_t, 8, int16_t)
+MVE_STORE(mve_store_half_s32, int32x4_t, 4, int16_t)
 
 #define vstrbq_s8 mve_store_s8
 #define vstrbq_p_s8 mve_store_s8_p
 #define vstrbq_s16 mve_store_s16
 #define vstrbq_p_s16 mve_store_s16_p
 #define vstrwq_s32 mve_store_s32
+#define vstrhq_p_s16 mve_store_half_s16_p
+#define vstrhq_p_s32 mve_store_half_s32_p
 
 MVE_FUNCTION int16x8_t vldrbq_gather_offset_z_s16(const int8_t *base, uint16x8_t offsets, mve_pred16_t p)
 {
@@ -361,5 +368,16 @@ MVE_FUNCTION int32_t vmladavaq_s8(int32_t sum, int8x16_t a, int8x16_t b)
 }
 
 #define vmladavq_s8(a, b) vmladavaq_s8(0, a, b)
+
+MVE_FUNCTION int64_t vmlaldavaq_s16(int64_t sum, int16x8_t a, int16x8_t b)
+{
+    for (int i = 0; i < 8; i++)
+    {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+#define vmladavaq_s16(sum, a, b) ((int32_t)vmlaldavaq_s16(sum, a, b))
 
 #endif /* HOST_ARM_MVE_H */
