@@ -76,6 +76,13 @@ extern "C"
                                                    int16_t *output,
                                                    void *scratch);
 
+    /*
+     * Sum of two tensors of one shape, as glue_broadcast_add_s16 with a sign of 1 and left_shift 15: the multiplier of a
+     * is 1/2 (2^30, 0), that of b too or b_shift in [-31, -1]; output_shift in [-31, -1]. The output may lie on a or b.
+     */
+    arm_cmsis_nn_status glue_add_s16_dsp(
+        const glue_sum_s16_params *params, const int16_t *a, const int16_t *b, int16_t *output, int32_t size);
+
 #ifdef __cplusplus
 }
 #endif

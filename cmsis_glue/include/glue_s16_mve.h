@@ -8,6 +8,7 @@
 
 #include "arm_nn_types.h"
 #include "glue_mve.h"
+#include "glue_wide.h"
 
 #include <stdint.h>
 
@@ -45,6 +46,10 @@ extern "C"
 
     /* As glue_depthwise_s8_mve; both zero points are 0 and not read. */
     arm_cmsis_nn_status glue_depthwise_s16_mve(const glue_depthwise_mve_params *layer, const int16_t *x, int16_t *y);
+
+    /* As glue_add_s16_dsp. */
+    arm_cmsis_nn_status glue_add_s16_mve(
+        const glue_sum_s16_params *params, const int16_t *a, const int16_t *b, int16_t *output, int32_t size);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,7 @@
-"""Layers of int16 activations and int8 weights: kernels with the DSP extension and with MVE."""
+"""Kernels on int16 codes with the DSP extension and with MVE.
+
+Here is which of them layers get; tests/sanitized compares their bytes, on layers made here too.
+"""
 
 from dataclasses import replace
 
@@ -10,6 +13,7 @@ from tests.fast.oracle import clip, instances, normal
 from toolchain.board import Isa
 from toolchain.ir import Array, DType, Example, Graph, Kernel, Site, Target
 from toolchain.ops._windows import Window
+from toolchain.ops.wide.elementwise import Int16Add
 from toolchain.ops.wide.layers import Int16Conv2D, Int16DepthwiseConv2D, Int16FullyConnected
 
 _LARGE = 2.0**15
@@ -79,8 +83,16 @@ def depthwise(rng: np.random.Generator) -> Example:
     )
 
 
+def add(rng: np.random.Generator) -> Example:
+    """Two tensors of one shape, or one with itself: the scales are equal then."""
+    shape = (1, *(int(n) for n in rng.integers(1, 9, 3)))
+    names = ("a", "a") if rng.random() < 0.2 else ("a", "b")
+    op = Int16Add("add", names, ("y",), *(clip(rng) if rng.random() < 0.6 else (0.0, None)))
+    return Example(op, dict.fromkeys(names, shape))
+
+
 ONE_IMAGE = (pointwise, windows, dense, depthwise)
-MAKERS = (*ONE_IMAGE, images)
+MAKERS = (*ONE_IMAGE, images, add)
 
 
 def _kernels(isa: Isa, graph: Graph) -> list[Kernel]:

@@ -114,6 +114,7 @@ static void memory(const operands *o)
     SHOW(int16x8_t, vldrbq_z_s16(o->bytes, o->active_halves));
     SHOW(uint16x8_t, vldrhq_z_u16(apart, o->active_halves));
     SHOW(int16x8_t, vldrhq_s16(o->halves));
+    SHOW(int32x4_t, vldrhq_z_s32(o->halves, o->active_words));
     SHOW(int16x8_t, vldrhq_z_s16(o->halves, o->active_halves));
     SHOW(int16x8_t, vldrbq_gather_offset_z_s16(o->bytes, places, o->active_halves));
     SHOW(int32x4_t, vldrwq_gather_offset_s32(o->words, back));
@@ -167,6 +168,8 @@ static void words(const operands *o)
     SHOW(int32x4_t, vqshlq_s32(a, n));
     SHOW(int32x4_t, vrshlq_s32(a, n));
     SHOW(int32x4_t, vqshlq_r_s32(a, o->shifts[0]));
+    SHOW(int32x4_t, vshlq_r_s32(a, o->shifts[0]));
+    SHOW(int32x4_t, vshlq_n_s32(a, 14));
     SHOW(int32x4_t, vrshlq_n_s32(a, o->shifts[1]));
     SHOW(int32x4_t, vshrq_n_s32(a, 31));
     SHOW(int32x4_t, vdupq_n_s32(s));

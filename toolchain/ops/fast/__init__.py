@@ -17,6 +17,7 @@ from toolchain.ops.fast import (
     mve_s16,
     scalar_conv,
     scalar_depthwise,
+    sums_s16,
 )
 
 CONVOLUTION: tuple[Kernel, ...] = (
@@ -48,3 +49,4 @@ MAX_POOL: tuple[Kernel, ...] = (*mve_elementwise.MAX_POOL, *elementwise.MAX_POOL
 INT16_CONVOLUTION: tuple[Kernel, ...] = (*mve_s16.CONVOLUTION, *dsp_s16.CONVOLUTION)
 INT16_DEPTHWISE: tuple[Kernel, ...] = (*mve_s16.DEPTHWISE, *dsp_s16.DEPTHWISE)
 INT16_FULLY_CONNECTED: tuple[Kernel, ...] = (*mve_s16.FULLY_CONNECTED, *dsp_s16.FULLY_CONNECTED)
+INT16_ADD: tuple[Kernel, ...] = sums_s16.ADD

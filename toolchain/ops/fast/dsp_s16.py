@@ -36,7 +36,7 @@ _DSP = frozenset({Isa.DSP})
 
 
 def _pairs_of(site: Site) -> NDArray[np.int64]:
-    """Weights [channels filled up to whole groups, pairs of taps, 2], each run filled up to pairs."""
+    """Weights [channels, pairs of taps, 2]: groups and runs are filled up with zeros."""
     rows = live_rows(site)[:, :-1]
     runs, length = runs_of(site)
     filled = np.zeros((len(rows) + -len(rows) % _GROUP, runs, length + length % 2), np.int64)
@@ -83,8 +83,8 @@ def _chunk(site: Site) -> int:
     for parts in range(1, steps + 1):
         chunk = -(-steps // parts)
         if all(fits_32_bits(pairs[:, i : i + chunk]) for i in range(0, steps, chunk)):
-            return chunk
-    return 1
+            break
+    return chunk
 
 
 def _any_pack(site: Site) -> Mapping[str, Array]:

@@ -290,7 +290,7 @@ def conv_scratch(site: Site) -> int:
 
 
 def windows_of(site: Site) -> Mapping[str, Any]:
-    """How windows are gathered: bytes of a pixel, windows at a time, columns before the right edge."""
+    """Bytes of a pixel, windows gathered at a time, output columns before the right edge."""
     window, (_, _, width, channels) = site.op.window, site.shape(site.op.x)
     inside = (width + window.pads[1] - window.kernel[1]) // window.stride[1] + 1
     return {

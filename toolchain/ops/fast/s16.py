@@ -22,7 +22,7 @@ def is_wide(site: Site) -> bool:
 
 
 def geometry(site: Site) -> Mapping[str, Any]:
-    """Four dimensions of all tensors, and the window; a fully connected layer has pixels for rows."""
+    """Four dimensions of all tensors, and the window; rows of a dense layer are pixels."""
     x, w, y = (site.shape(n) for n in (site.op.x, site.op.inputs[1], site.op.y))
     window = getattr(site.op, "window", None)
     if window is None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from toolchain.ir import Kernel, Site, in_place, register
+from toolchain.ops import fast
 from toolchain.ops.add import Add
 from toolchain.ops.mul import Mul
 from toolchain.ops.sub import Sub
@@ -30,7 +31,7 @@ _SUM = Kernel(
 class Int16Add(Wide, Add):
     """As Add, on int16 codes."""
 
-    kernels: ClassVar[tuple[Kernel, ...]] = (_SUM,)
+    kernels: ClassVar[tuple[Kernel, ...]] = (*fast.INT16_ADD, _SUM)
 
 
 @twin_of(Sub)

@@ -86,6 +86,7 @@ MVE_LOAD(mve_load_bytes_s32, int32x4_t, 4, int8_t)
 MVE_LOAD(mve_load_s32, int32x4_t, 4, int32_t)
 MVE_LOAD(mve_load_u16, uint16x8_t, 8, uint16_t)
 MVE_LOAD(mve_load_half_s16, int16x8_t, 8, int16_t)
+MVE_LOAD(mve_load_half_s32, int32x4_t, 4, int16_t)
 
 #define vldrbq_s8 mve_load_s8
 #define vldrbq_z_s8 mve_load_s8_z
@@ -94,6 +95,7 @@ MVE_LOAD(mve_load_half_s16, int16x8_t, 8, int16_t)
 #define vldrbq_s32 mve_load_bytes_s32
 #define vldrwq_s32 mve_load_s32
 #define vldrhq_s16 mve_load_half_s16
+#define vldrhq_z_s32 mve_load_half_s32_z
 #define vldrhq_z_s16 mve_load_half_s16_z
 #define vldrhq_u16 mve_load_u16
 #define vldrhq_z_u16 mve_load_u16_z
@@ -280,6 +282,8 @@ MVE_BINARY(vrshlq_s32, int32x4_t, 4, int32_t, mve_shifted(x, y, 1))
 #define vmulq_n_u32(a, b) mve_mul_u32(a, vdupq_n_u32(b))
 #define vqrdmulhq_n_s32(a, b) vqrdmulhq_s32(a, vdupq_n_s32(b))
 #define vqdmulhq_n_s32(a, b) vqdmulhq_s32(a, vdupq_n_s32(b))
+#define vshlq_r_s32(a, b) vshlq_s32(a, vdupq_n_s32(b))
+#define vshlq_n_s32(a, b) vshlq_s32(a, vdupq_n_s32(b))
 #define vqshlq_r_s32(a, b) vqshlq_s32(a, vdupq_n_s32(b))
 #define vrshlq_n_s32(a, b) vrshlq_s32(a, vdupq_n_s32(b))
 #define vshrq_n_s32(a, n) vshlq_s32(a, vdupq_n_s32(-(n)))
