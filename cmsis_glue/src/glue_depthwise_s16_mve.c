@@ -4,6 +4,7 @@
 #include "glue_requantize_mve.h"
 
 #define LANES 8
+#define ALL_LANES ((mve_pred16_t)0xFFFF)
 
 /* Sums of eight channels: the even ones and the odd ones. */
 typedef struct
@@ -12,31 +13,45 @@ typedef struct
     int32x4_t odd;
 } channel_sums;
 
-static inline channel_sums add_tap(channel_sums sums, int16x8_t x, int16x8_t weights)
+/* Adds x * weight; of channels that are not active nothing is read. */
+static inline channel_sums add_tap(channel_sums sums, const int8_t *x, const int8_t *w, mve_pred16_t active)
 {
-    sums.even = vaddq_s32(sums.even, vmullbq_int_s16(x, weights));
-    sums.odd = vaddq_s32(sums.odd, vmulltq_int_s16(x, weights));
+    const int16_t *const codes = (const int16_t *)(const void *)x;
+    const int16x8_t a = active == ALL_LANES ? vldrhq_s16(codes) : vldrhq_z_s16(codes, active);
+    const int16x8_t b = active == ALL_LANES ? vldrbq_s16(w) : vldrbq_z_s16(w, active);
+    sums.even = vaddq_s32(sums.even, vmullbq_int_s16(a, b));
+    sums.odd = vaddq_s32(sums.odd, vmulltq_int_s16(a, b));
     return sums;
 }
 
-/* Adds x * weight over the taps; of the channels that are not active nothing is read. */
+/* Over the taps, three columns in one step. */
 static inline channel_sums sum_channels(const glue_depthwise_window_mve *at,
-                                        const int8_t *x_row,
-                                        const int8_t *w_row,
+                                        const int8_t *x,
+                                        const int8_t *w,
                                         mve_pred16_t active,
                                         channel_sums sums)
 {
+    const int32_t x_column = at->x_column, w_column = at->weights_column;
+    if (at->columns == 3)
+    {
+        for (int32_t row = at->rows; row > 0; row--)
+        {
+            sums = add_tap(sums, x, w, active);
+            sums = add_tap(sums, x + x_column, w + w_column, active);
+            sums = add_tap(sums, x + 2 * x_column, w + 2 * w_column, active);
+            x += at->x_row;
+            w += at->weights_row;
+        }
+        return sums;
+    }
     for (int32_t row = at->rows; row > 0; row--)
     {
-        const int8_t *x = x_row, *w = w_row;
-        for (int32_t column = at->columns; column > 0; column--)
+        for (int32_t column = 0; column < at->columns; column++)
         {
-            sums = add_tap(sums, vldrhq_z_s16((const int16_t *)(const void *)x, active), vldrbq_z_s16(w, active));
-            x += at->x_column;
-            w += at->weights_column;
+            sums = add_tap(sums, x + column * x_column, w + column * w_column, active);
         }
-        x_row += at->x_row;
-        w_row += at->weights_row;
+        x += at->x_row;
+        w += at->weights_row;
     }
     return sums;
 }
@@ -49,7 +64,14 @@ static void run_position(const glue_depthwise_mve_params *layer, const glue_dept
     {
         const mve_pred16_t active = vctp16q((uint32_t)(layer->output.c - first));
         channel_sums sums = {vldrwq_s32(parameters), vldrwq_s32(parameters + 4)};
-        sums = sum_channels(at, at->x + 2 * first, at->weights + first, active, sums);
+        if (active == ALL_LANES)
+        {
+            sums = sum_channels(at, at->x + 2 * first, at->weights + first, ALL_LANES, sums);
+        }
+        else
+        {
+            sums = sum_channels(at, at->x + 2 * first, at->weights + first, active, sums);
+        }
         sums.even = glue_requantize_mve(sums.even, vldrwq_s32(parameters + 8), vldrwq_s32(parameters + 16));
         sums.odd = glue_requantize_mve(sums.odd, vldrwq_s32(parameters + 12), vldrwq_s32(parameters + 20));
         const int16x8_t codes =

@@ -1,7 +1,7 @@
 """The sites on which kernels are measured: layers like those of small networks, and odd ones."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from toolchain.ops.max_pool import MaxPool
 from toolchain.ops.mul import Mul
 from toolchain.ops.softmax import Softmax
 from toolchain.ops.sub import Sub
+from toolchain.ops.wide.elementwise import Int16Add
+from toolchain.ops.wide.layers import Int16Conv2D, Int16DepthwiseConv2D, Int16FullyConnected
 from toolchain.quant.quantize import quantize
 from toolchain.quant.ranges import Range
 
 _GRID = 0.02
+_LARGE = np.float32(2.0**15)
 _EXAMPLES = 8
 """Random instances of an operator that has no shapes of its own here."""
 
@@ -128,9 +131,12 @@ def _range(values: Array) -> Range:
 
 def instances() -> Iterator[Instance]:
     """Every operator with several kernels, on shapes of its own or on random examples."""
-    rng = np.random.default_rng(11)
+    rng, others = (np.random.default_rng(seed) for seed in (11, 12))
     for name, operator in sorted(Op.registry.items()):
         if len(operator.kernels) < 2:
+            continue
+        if name in _WIDE_SHAPES:
+            yield from _WIDE_SHAPES[name](others)
             continue
         if name in _SHAPES:
             yield from _SHAPES[name](rng)
@@ -144,21 +150,33 @@ def _normal(rng: np.random.Generator, *shape: int) -> Array:
     return rng.standard_normal(shape).astype(np.float32)
 
 
-def _convolutions(rng: np.random.Generator) -> Iterator[Instance]:
+def _convolutions(rng: np.random.Generator, operator: type[Conv2D] = Conv2D) -> Iterator[Instance]:
     for h, w, i, o, kernel, stride, before, after in _CONVOLUTIONS:
         window = Window(kernel, (stride, stride), _pads(kernel, before, after))
-        op = Conv2D("conv", ("x", "w", "b"), ("y",), window, 0.0)
+        op = operator("conv", ("x", "w", "b"), ("y",), window, 0.0)
         constants = {"w": _normal(rng, o, *kernel, i), "b": _normal(rng, o)}
         yield Instance(Example(op, {"x": (1, h, w, i)}, constants), {})
 
 
-def _depthwise(rng: np.random.Generator) -> Iterator[Instance]:
+def _depthwise(
+    rng: np.random.Generator, operator: type[DepthwiseConv2D] = DepthwiseConv2D
+) -> Iterator[Instance]:
     for h, w, i, m, kernel, stride, before, after in _DEPTHWISE:
         window = Window(kernel, (stride, stride), _pads(kernel, before, after))
         constants = {"w": _normal(rng, 1, *kernel, i * m), "b": _normal(rng, i * m)}
         for low in (0.0, None):
-            op = DepthwiseConv2D("depthwise", ("x", "w", "b"), ("y",), window, low)
+            op = operator("depthwise", ("x", "w", "b"), ("y",), window, low)
             yield Instance(Example(op, {"x": (1, h, w, i)}, constants), {})
+
+
+def _int16_layers(made: Iterator[Instance]) -> Iterator[Instance]:
+    """Each, and some with biases that take sums of 64 bits."""
+    for index, instance in enumerate(made):
+        yield instance
+        if index % 3 == 0:
+            example = instance.example
+            constants = {**example.constants, "b": example.constants["b"] * _LARGE}
+            yield replace(instance, example=replace(example, constants=constants))
 
 
 def _depthwise_rows(rng: np.random.Generator) -> Iterator[Instance]:
@@ -181,10 +199,12 @@ def _pads(kernel: tuple[int, int], before: int, after: int) -> tuple[int, int, i
     )
 
 
-def _dense(rng: np.random.Generator) -> Iterator[Instance]:
+def _dense(
+    rng: np.random.Generator, operator: type[FullyConnected] = FullyConnected
+) -> Iterator[Instance]:
     for rows, depth, channels in _DENSE:
         for one_scale in (True, False):
-            op = FullyConnected("dense", ("x", "w", "b"), ("y",), 0.0)
+            op = operator("dense", ("x", "w", "b"), ("y",), 0.0)
             weights = np.clip(np.rint(_normal(rng, channels, depth) * 40), -127, 127) * _GRID
             constants = {"w": weights.astype(np.float32), "b": _normal(rng, channels)}
             shape = (1, depth) if rows == 1 else (1, rows, depth)
@@ -222,4 +242,11 @@ _SHAPES = {
     "AveragePool": lambda _: _pools(AveragePool),
     "MaxPool": lambda _: _pools(MaxPool),
     "Softmax": _softmax,
+}
+
+_WIDE_SHAPES: dict[str, Callable[[np.random.Generator], Iterator[Instance]]] = {
+    "Int16Conv2D": lambda rng: _int16_layers(_convolutions(rng, Int16Conv2D)),
+    "Int16DepthwiseConv2D": lambda rng: _depthwise(rng, Int16DepthwiseConv2D),
+    "Int16FullyConnected": lambda rng: _int16_layers(_dense(rng, Int16FullyConnected)),
+    "Int16Add": lambda _: _binary(Int16Add),
 }

@@ -79,7 +79,7 @@ def _short_pack(site: Site) -> Mapping[str, Array]:
 def _chunk(site: Site) -> int:
     """Most steps, out of even divisions, whose sums fit 32 bits."""
     pairs = _pairs_of(site)
-    steps = pairs.shape[1]
+    steps = int(pairs.shape[1])
     for parts in range(1, steps + 1):
         chunk = -(-steps // parts)
         if all(fits_32_bits(pairs[:, i : i + chunk]) for i in range(0, steps, chunk)):
