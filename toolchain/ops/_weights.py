@@ -190,6 +190,11 @@ def _given_weights(
     )
 
 
+def has_wide_sums(op: Op, types: Types) -> bool:
+    """The sums of a lowered layer have 64 bits, and so have its biases."""
+    return types[op.inputs[2]].dtype is DType.INT64
+
+
 def layer_multipliers(op: Op, types: Types) -> list[float]:
     """Real requantisation multipliers s_in * s_w[c] / s_out, one per scale of the weights."""
     x, w, y = types[op.x].q, types[op.inputs[1]].q, types[op.y].q

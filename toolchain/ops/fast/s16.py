@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.ir import Array, DType, Site
+from toolchain.ir import Array, Site
 from toolchain.ir.fixedpoint import reduced_multiplier
+from toolchain.ops._weights import has_wide_sums
 from toolchain.ops._windows import Window
 from toolchain.ops.fast.epilogue import requantisation, rows_of
 
@@ -18,7 +19,7 @@ REACH = 2**15
 
 def is_wide(site: Site) -> bool:
     """Sums have 64 bits."""
-    return site.types[site.op.inputs[2]].dtype is DType.INT64
+    return has_wide_sums(site.op, site.types)
 
 
 def geometry(site: Site) -> Mapping[str, Any]:

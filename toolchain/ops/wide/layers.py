@@ -37,7 +37,7 @@ from toolchain.ops import fast
 from toolchain.ops._diagonal import Reads, twice, window_overlap
 from toolchain.ops._examples import clip_bounds, normal, size
 from toolchain.ops._layer import LayerOp
-from toolchain.ops._weights import WIDE, layer_multipliers, lower_layer
+from toolchain.ops._weights import WIDE, has_wide_sums, layer_multipliers, lower_layer
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.ops.fast.s16 import geometry, is_wide
@@ -59,7 +59,7 @@ class WideLayer(Wide, LayerOp):
         x, w, bias = codes
         total = self.sums(x.astype(np.int32), w).astype(np.int64) + bias
         multipliers, shifts = self._requantisation(types)
-        if _wide(self, types):
+        if has_wide_sums(self, types):
             scaled = requantize_wide(total, multipliers, shifts)
         else:
             scaled = requantize(total, multipliers, shifts, self.rounding)
@@ -68,7 +68,9 @@ class WideLayer(Wide, LayerOp):
 
     def _requantisation(self, types: Types) -> tuple[Array, Array]:
         multipliers, shifts = quantize_multipliers(layer_multipliers(self, types))
-        return (reduced_multiplier(multipliers) if _wide(self, types) else multipliers), shifts
+        return (
+            reduced_multiplier(multipliers) if has_wide_sums(self, types) else multipliers
+        ), shifts
 
     def output_floor(self, types: Types, constants: Constants) -> float:
         """Smallest output scale with which the requantised sums stay in int32."""
@@ -93,11 +95,6 @@ class WideLayer(Wide, LayerOp):
         made = super().example(rng)
         gain = np.float32(1.0 if rng.random() < 0.6 else _LARGE)
         return replace(made, constants={**made.constants, "b": made.constants["b"] * gain})
-
-
-def _wide(op: LayerOp, types: Types) -> bool:
-    """The sums have 64 bits."""
-    return types[op.inputs[2]].dtype is DType.INT64
 
 
 def _facts(site: Site) -> Mapping[str, Any]:
