@@ -36,15 +36,15 @@ extern "C"
         glue_layer_s16_params layer;
         const int32_t *stream;
         int32_t steps;
-        int32_t chunk;
+        int32_t chunk; /* pairs of a chunk; read by glue_conv_wide_s16_dsp only */
     } glue_conv_s16_dsp_params;
 
     arm_cmsis_nn_status
     glue_conv_s16_dsp(const glue_conv_s16_dsp_params *params, const int16_t *input, int16_t *output, void *scratch);
 
     /*
-     * The same for every layer: pairs are taken in chunks, whose sums fit 32 bits. stream, per 4 channels and chunk: 4
-     * times 0, the words of weights.
+     * The same for every layer, in the general requantisation: pairs are taken in chunks, whose sums fit 32 bits. stream,
+     * per 4 channels and chunk: 4 times 0, the words of weights.
      */
     arm_cmsis_nn_status
     glue_conv_wide_s16_dsp(const glue_conv_s16_dsp_params *params, const int16_t *input, int16_t *output, void *scratch);

@@ -34,6 +34,9 @@ def main() -> None:
     parser.add_argument(
         "--isa", action="append", type=Isa, choices=list(Isa), help="kernels: only these cores"
     )
+    parser.add_argument(
+        "--operator", action="append", default=[], help="kernels: only of these operators"
+    )
     arguments = parser.parse_args()
     if arguments.what == "quality":
         models = models_folder()
@@ -47,7 +50,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="onnx2mcu-bench-") as folder:
         if arguments.what == "kernels":
             for isa in arguments.isa or list(Isa):
-                save_costs(measure_kernels(Path(folder), isa, load_costs()))
+                found = measure_kernels(Path(folder), isa, load_costs(), arguments.operator)
+                save_costs(found)
         else:
             _models(Path(folder))
 

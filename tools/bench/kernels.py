@@ -1,11 +1,13 @@
 """Measure every kernel on every site it serves, on every instruction set, and fit its cost.
 
-All calls of one instruction set run in one firmware, which tells the instructions of each.
+Calls of one instruction set run in one firmware for each type of codes: it tells the instructions of
+each call.
 """
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import chain, combinations, groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 
 from toolchain.board import Board, Isa, load_board
 from toolchain.emit import write_code, write_firmware, write_model
-from toolchain.ir import Array, Family, Graph, Kernel, Site, Target
+from toolchain.ir import Array, DType, Family, Graph, Kernel, Site, Target
 from toolchain.ir.execute import simulate
 from toolchain.ir.fixedpoint import random_codes
 from toolchain.plan import Plan
@@ -43,13 +45,14 @@ class _Call:
     scratch: int
 
 
-def measure_kernels(folder: Path, isa: Isa, old: Costs) -> Costs:
+def measure_kernels(folder: Path, isa: Isa, old: Costs, operators: Collection[str] = ()) -> Costs:
     """The table with new figures of one instruction set.
 
     Args:
         folder: Folder for the firmware.
         isa: Instruction set.
         old: The table before; it keeps what is not measured.
+        operators: Those to measure, by name; none: all.
 
     Raises:
         RuntimeError: A kernel's bytes are not those of its operator.
@@ -58,14 +61,25 @@ def measure_kernels(folder: Path, isa: Isa, old: Costs) -> Costs:
     instructions = {o: dict(old.instructions.get(o, {})) for o in Optimize}
     costs = Costs(compiler(), instructions, dict(old.code_bytes))
     board = _board(isa)
-    calls = _calls(graphs, Target(isa, Family.FAST))
+    calls = _calls(graphs, Target(isa, Family.FAST), operators)
     for optimize, by_isa in costs.instructions.items():
-        counts, sources = _run(calls, board, optimize, folder / f"{isa}-{optimize}")
-        by_isa[isa] = _fitted(calls, counts)
+        counts: list[int] = []
+        sources: dict[str, int] = {}
+        for kind, part in groupby(calls, _codes_of):
+            project = folder / f"{isa}-{optimize}-{kind}"
+            more, files = _run(list(part), board, optimize, project)
+            counts += more
+            sources |= files
+        by_isa[isa] = (by_isa.get(isa, {}) if operators else {}) | _fitted(calls, counts)
         if optimize is Optimize.SIZE:
-            costs.code_bytes[isa] = sources
+            costs.code_bytes[isa] = (costs.code_bytes.get(isa, {}) if operators else {}) | sources
         print(f"{isa} for {optimize}: {len(calls)} calls, {sum(counts):,} instructions", flush=True)
     return costs
+
+
+def _codes_of(call: _Call) -> DType:
+    """Type of the codes an operator reads: all in one firmware would not fit."""
+    return call.graph.ops[0].reads
 
 
 def _board(isa: Isa) -> Board:
@@ -77,10 +91,13 @@ def _board(isa: Isa) -> Board:
     return load_board(names[isa])
 
 
-def _calls(graphs: list[Graph], target: Target) -> list[_Call]:
+def _calls(graphs: list[Graph], target: Target, operators: Collection[str]) -> list[_Call]:
+    """Every kernel on every site, by the type of codes."""
     calls: list[_Call] = []
-    for number, graph in enumerate(graphs):
+    for number, graph in sorted(enumerate(graphs), key=lambda g: g[1].ops[0].reads):
         (op,) = graph.ops
+        if operators and type(op).__name__ not in operators:
+            continue
         site = Site(op, graph.types, graph.constants, target)
         for kernel in op.kernels:
             if kernel.serves(site):
