@@ -1,7 +1,7 @@
 """Measure every kernel on every site it serves, on every instruction set, and fit its cost.
 
-Calls of one instruction set run in one firmware for each type of codes: it tells the instructions of
-each call.
+Calls of one instruction set run in one firmware for each type of codes, which tells the
+instructions of each.
 """
 
 from collections import defaultdict

@@ -118,7 +118,7 @@ def _convolution(
 ) -> Kernel:
     return Kernel(
         name,
-        "ops/fast/conv_s16.c.j2",
+        "ops/fast/conv_s16_dsp.c.j2",
         (
             f"{name}.c",
             "glue_conv_s16_dsp_columns.c",
