@@ -8,20 +8,29 @@ import pytest
 
 from tests.conftest import REPO
 from tests.firmware.zoo import ZOO
+from tests.ops.host import any_codes
+from tests.quality.hard_net import hard_net, hard_samples
+from tests.quality.test_hard_net import measure
 from tests.quantized.models import integers
+from toolchain import passes
 from toolchain.check.exported import ExportCheck, check_export
 from toolchain.emit import qdq_model
 from toolchain.errors import InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
+from toolchain.frontend.samples import load_samples
 from toolchain.ir import Graph, Op
 from toolchain.ir.execute import simulate
-from toolchain.ir.fixedpoint import quantize, quantize_multipliers
+from toolchain.ir.fixedpoint import quantize, quantize_as, quantize_multipliers
 from toolchain.ops._layer import LayerOp
 from toolchain.ops._weights import layer_multipliers
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.transpose import Transpose
-from toolchain.ops.wide.table import Int16Unary
+from toolchain.options import silent
+from toolchain.quant.choose import choose
+from toolchain.quant.mixed import mix
+from toolchain.quant.quantize import quantize as to_integers
+from toolchain.quant.refine import Wanted, plain
 
 QUANTISED = (
     "mlperf_kws_int8_qdq",
@@ -114,6 +123,41 @@ def test_the_example():
     _agrees(graph, [{x: quantize(s.reshape(kind.shape), kind.q)} for s in images[:8]])
 
 
+def _wide(graph: Graph, ranges, seen) -> Graph:
+    """Every layer on int16 codes that has such a form."""
+    mixed = mix(graph, [y for op in graph.ops for y in op.outputs], ranges, seen)
+    return to_integers(mixed.graph, mixed.ranges).graph
+
+
+def _agrees_wide(graph: Graph, inputs) -> None:
+    (x,) = graph.inputs
+    exported = qdq_model(graph)
+    onnx.checker.check_model(exported.model, full_check=True)
+    assert exported.model.opset_import[0].version >= 21
+    kind = graph.types[x]
+    samples = [{x: quantize_as(s.reshape(kind.shape), kind)} for s in inputs]
+    assert max(layer.largest for layer in check_export(exported, graph, samples).layers) <= 1
+
+
+def test_the_hard_net_with_int16_codes():
+    graph, inputs = hard_net(), hard_samples(101, 1)
+    found = plain(graph, measure(graph, inputs), Wanted("minmax", weights=False))
+    _agrees_wide(_wide(found.graph, found.ranges, found.seen), inputs[-6:])
+
+
+@pytest.mark.parametrize("name", sorted(ZOO))
+def test_float_models_with_int16_codes(shared, name, tmp_path):
+    entry = ZOO[name]
+    calibration, test, _ = entry.arrays(shared)
+    model = load_model(entry.path(shared))
+    imported = read(model, "model")
+    np.save(tmp_path / "calibration.npy", calibration[:20])
+    samples = load_samples(tmp_path / "calibration.npy", imported.inputs)
+    graph = passes.run(imported.graph)
+    found = choose(graph, model, samples, Wanted("minmax", weights=False), silent)
+    _agrees_wide(_wide(found.graph, found.ranges, found.seen), test[:3])
+
+
 @pytest.mark.slow
 def test_all_shared_models(shared):
     """Every model that can be converted and has a form in ONNX, on random data."""
@@ -126,10 +170,8 @@ def test_all_shared_models(shared):
             graph = integers(model, images).graph
         except InputRefused:
             continue
-        tables = any(isinstance(op, Int16Unary) for op in graph.ops)  # no form in ONNX
-        if len(specs) == 1 and not tables:
-            shape = graph.types[specs[0].name].shape
-            codes = rng.integers(-128, 128, shape).astype(np.int8)
-            _agrees(graph, [{specs[0].name: codes}])
+        if len(specs) == 1:
+            (x,) = graph.inputs
+            _agrees(graph, [{x: any_codes(graph, x, rng)}])
             done += 1
     assert done > 80

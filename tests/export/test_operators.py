@@ -16,11 +16,12 @@ from toolchain.errors import InputRefused
 from toolchain.frontend.session import FloatSession
 from toolchain.ir import DType, Example, Graph, Op, Quant, TensorType
 from toolchain.ir.execute import simulate
-from toolchain.ir.fixedpoint import dequantize
+from toolchain.ir.fixedpoint import dequantize, symmetric
 from toolchain.ops._functions import FUNCTIONS
 from toolchain.ops._windows import Window
 from toolchain.ops.conv_transpose import ConvTranspose2D
 from toolchain.ops.unary import Unary, clip_expression
+from toolchain.ops.wide.table import Int16Unary
 
 X = ("x",)
 
@@ -32,11 +33,7 @@ def _largest(graph: Graph, samples) -> int:
     return max(seen.largest for seen in (*check.layers, *check.outputs))
 
 
-_REFUSED = {"Int16Unary"}
-"""Operators without a form in ONNX."""
-
-
-@pytest.mark.parametrize("name", sorted({*Op.registry} - _REFUSED))
+@pytest.mark.parametrize("name", sorted(Op.registry))
 @pytest.mark.parametrize("seed", range(8))
 def test_every_operator(name, seed):
     rng = np.random.default_rng(500 + seed)
@@ -47,11 +44,11 @@ def test_every_operator(name, seed):
     assert _largest(integer, [*(codes_of(integer, s) for s in floats), *extreme]) <= 1
 
 
-_NOT_ALWAYS_READ = {"ConvTranspose2D", "Div", "MatMul", "Normalize"}
+_NOT_ALWAYS_READ = {"ConvTranspose2D", "Div", "Int16Unary", "MatMul", "Normalize"}
 """Operators with a form that onnx2mcu does not read, or reads as something else."""
 
 
-@pytest.mark.parametrize("name", sorted({*Op.registry} - _REFUSED - _NOT_ALWAYS_READ))
+@pytest.mark.parametrize("name", sorted({*Op.registry} - _NOT_ALWAYS_READ))
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_read_again_gives_the_same_bytes(name, seed):
     rng = np.random.default_rng(900 + seed)
@@ -63,15 +60,6 @@ def test_what_is_read_again_gives_the_same_bytes(name, seed):
         expected, found = simulate(integer, codes), simulate(again, codes)
         for y in graph.outputs:
             np.testing.assert_array_equal(found[y], expected[y])
-
-
-@pytest.mark.parametrize("name", sorted(_REFUSED))
-def test_what_has_no_form_is_refused_by_name(name):
-    rng = np.random.default_rng(500)
-    graph = example_graph(Op.registry[name].example(rng))
-    integer = quantized(graph, [random_inputs(graph, rng)])
-    with pytest.raises(InputRefused, match=f"{integer.ops[-1].name}: .* no form in ONNX"):
-        qdq_model(integer)
 
 
 def _table(expression, x: Quant, y: Quant) -> tuple[Graph, list]:
@@ -95,6 +83,23 @@ def test_every_function_at_every_code(function, scale, zero):
     x, y = Quant((float(np.float32(scale)),), zero), Quant((float(np.float32(0.05)),), -3)
     graph, samples = _table((function, X, *arguments), x, y)
     assert _largest(graph, samples) <= 1
+
+
+@pytest.mark.parametrize("function", ["sigmoid", "tanh", "exp", "sqrt", "log", "hard_swish"])
+@pytest.mark.parametrize("scale", [2.0**-15, 2.0**-12, 2.0**-8, 0.03])
+def test_int16_tables_at_every_code(function, scale):
+    """Those that float32 does not come near to are written as tables of 65,536 codes."""
+    step = 2.0**-15 if function in ("sigmoid", "tanh") else 2.0**-10
+    parts = {"hard_swish": ("mul", X, ("sigmoid", X))}
+    expression = parts.get(function, (function, X))
+    codes = np.arange(-(2**15), 2**15).astype(np.int16).reshape(1, -1)
+    kinds = [TensorType(codes.shape, DType.INT16, symmetric(s)) for s in (scale, step)]
+    types = dict(zip("xy", kinds, strict=True))
+    graph = Graph("table", (Int16Unary("u", X, ("y",), expression),), types, {}, X, ("y",))
+    assert _largest(graph, [{"x": codes}]) <= 1
+    nodes = {n.op_type for n in qdq_model(graph).model.graph.node}
+    if function == "tanh":
+        assert ("Gather" in nodes) == (scale == 2.0**-8)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,10 @@ from toolchain.ir import Array, Quant, Writer
 from toolchain.ops._functions import FUNCTIONS
 
 Expression = tuple[Any, ...]
+Limits = tuple[int, int]
+
+_ONE_APART = 1.45
+"""Steps from a code below which real values round to it or its neighbour, whoever computes them."""
 
 _NODES = {
     "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min",
@@ -47,17 +51,25 @@ def _value(expression: Expression, x: Array) -> Array:
         return np.asarray(_AS_WRITTEN[head](*(_value(o, x) for o in operands)), x.dtype)
 
 
-def domain(expression: Expression, x: Quant) -> tuple[float | None, float | None] | None:
+def domain(
+    expression: Expression, x: Quant, limits: Limits
+) -> tuple[float | None, float | None] | None:
     """Bounds between which the function is defined at every code; an open end is None.
 
     The table continues the function beyond as at the nearest code where it is defined, which is
     what clipping to the bounds does.
 
+    Args:
+        expression: The function.
+        x: Input parameters.
+        limits: The least and the largest code.
+
     Returns:
         The bounds; None when the codes where it is defined do not lie next to each other.
     """
-    real = (np.arange(-128, 128) - x.zero_point) * np.float64(x.scale)
-    defined = np.flatnonzero(~np.isnan(np.broadcast_to(_value(expression, real), 256)))
+    real = (_every(limits) - x.zero_point) * np.float64(x.scale)
+    values = np.broadcast_to(_value(expression, real), real.shape)
+    defined = np.flatnonzero(~np.isnan(values))
     if not defined.size or defined[-1] - defined[0] + 1 != defined.size:
         return None
     low, high = (float(real[i]) for i in (defined[0], defined[-1]))
@@ -66,19 +78,34 @@ def domain(expression: Expression, x: Quant) -> tuple[float | None, float | None
 
 def in_float32(
     expression: Expression,
-    x: Quant,
-    y: Quant,
-    table: Array,
+    parameters: tuple[Quant, Quant],
+    limits: Limits,
+    codes: Array,
     bounds: tuple[float | None, float | None],
 ) -> bool:
-    """Whether the function in float32, rounded to codes, is within one of the table everywhere."""
-    real = np.arange(-128, 128, dtype=np.float32) - np.float32(x.zero_point)
+    """Whether the function in float32, rounded, is within one code of the integers everywhere.
+
+    Args:
+        expression: The function.
+        parameters: Of input and output.
+        limits: The least and the largest code of both.
+        codes: What the firmware gives for every input code, from the least on.
+        bounds: What the input is clipped to.
+    """
+    x, y = parameters
+    real = _every(limits).astype(np.float32) - np.float32(x.zero_point)
     real = np.clip(real * np.float32(x.scale), *bounds)
-    values = np.broadcast_to(_value(expression, real), 256)
+    values = np.broadcast_to(_value(expression, real), real.shape)
+    least, most = limits
     with np.errstate(over="ignore"):
-        codes = np.clip(np.rint(values / np.float32(y.scale)), -512, 512) + y.zero_point
-    wrong = np.abs(np.clip(codes, -128, 127) - table.astype(np.float64))
-    return bool(np.all(wrong <= 1))  # NaN is wrong as well
+        scaled = np.clip(values / np.float32(y.scale), 2 * least, 2 * most) + y.zero_point
+    distance = np.abs(np.clip(scaled, least, most) - codes.astype(np.float64))
+    return bool(np.all(distance < _ONE_APART))  # NaN is wrong as well
+
+
+def _every(limits: Limits) -> Array:
+    """All codes."""
+    return np.arange(limits[0], limits[1] + 1)
 
 
 def write_expression(w: Writer, expression: Expression, x: str, base: str, name: str) -> str:

@@ -180,16 +180,22 @@ class Unary(Op):
     def write(self, w: Writer) -> None:
         """The expression as nodes; as a table where float32 would not give the same codes."""
         x, y = (w.graph.types[n].q for n in (self.x, self.y))
-        table, perm = self.table(w.graph.types), w.layout(self.x)
-        inside = domain(self.expression, x)
-        if inside is None or not in_float32(self.expression, x, y, table, inside):
+        limits, perm = self.reads.limits, w.layout(self.x)
+        codes = self.answers(w.graph.types)
+        inside = domain(self.expression, x, limits)
+        if inside is None or not in_float32(self.expression, (x, y), limits, codes, inside):
             index = w.node("Cast", [w.codes(self.x, perm)], self.y, to=TensorProto.INT32)
-            shifted = w.node("Add", [index, w.number(np.array(128, np.int32))], self.y)
-            codes = w.node("Gather", [w.number(table, "table"), shifted], self.y, self.name)
-            w.keep(self.y, codes, perm)
+            first = w.number(np.array(-limits[0], np.int32))
+            shifted = w.node("Add", [index, first], self.y)
+            found = w.node("Gather", [w.number(codes, "table"), shifted], self.y, self.name)
+            w.keep(self.y, found, perm)
             return
         real = w.clipped(w.real(self.x, perm), *inside, self.y)
         w.finish(self.y, write_expression(w, self.expression, real, self.y, self.name), perm)
+
+    def answers(self, types: Types) -> Array:
+        """Output code of every input code, from the least on."""
+        return self.table(types)
 
     @classmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -21,8 +21,6 @@ from toolchain.ir import (
     QuantRule,
     Target,
     Types,
-    Unsupported,
-    Writer,
     in_place,
     register,
 )
@@ -80,7 +78,8 @@ def make_tables(expression: Expression, x: Quant, y: Quant) -> Tables:
         y: Output parameters.
     """
     every = np.arange(_LOW, _HIGH + 2)
-    exact = np.clip(_real(expression, every * x.scale) / y.scale, _LOW, _HIGH)
+    with np.errstate(over="ignore"):
+        exact = np.clip(_real(expression, every * x.scale) / y.scale, _LOW, _HIGH)
 
     def entries(shift: int) -> NDArray[np.int16]:
         places = np.arange(-STEPS // 2, STEPS // 2 + 1) << shift
@@ -149,9 +148,9 @@ class Int16Unary(Wide, Unary):
         """Step of the second table."""
         return {"shift": self._tables(types).shift}
 
-    def write(self, w: Writer) -> None:  # noqa: ARG002
-        """None: interpolation between codes is no operator of ONNX."""
-        raise Unsupported(f"the table {self.expression[0]} of int16 codes has no form in ONNX")
+    def answers(self, types: Types) -> Array:
+        """Output code of every input code, int16 [65536]."""
+        return interpolate(self._tables(types), np.arange(_LOW, _HIGH + 1))
 
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
         """One or two tables."""
