@@ -54,9 +54,15 @@ def test_without_a_compiler_ram_is_told_as_a_bound_and_latency_as_predicted(
 def test_gates_out_of_reach(onnx2mcu, arguments, untouched):
     done = onnx2mcu(*arguments(min_sqnr=99), "--explain", "--json")
     record = only(done, code=1)
-    assert [c["reasons"] == [] for c in record["tradeoff"]["candidates"]] == [False] * 3
-    assert done.err.startswith("error: solve: none of 3 candidates meets every constraint")
-    assert done.err.count("is below 99.0 dB") == 3
+    found = record["tradeoff"]["candidates"]
+    assert [(c["precision"], c["reasons"] == []) for c in found] == [
+        *[("int8", False)] * 3,
+        *[("int16", False)] * 3,
+    ]
+    assert done.err.startswith("error: solve: none of 6 candidates meets every constraint")
+    assert done.err.count("is below 99.0 dB") == 6
+    pure = onnx2mcu(*arguments(min_sqnr=99), "--explain", "--pure-int8")
+    assert pure.err.startswith("error: solve: none of 3 candidates meets every constraint")
 
 
 @pytest.mark.emulator

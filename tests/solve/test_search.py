@@ -8,7 +8,7 @@ from tests.solve.points import accuracy
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
 from toolchain.select import Optimize
-from toolchain.solve import Costs, Infeasible, Limits, Precision, Search
+from toolchain.solve import PRECISIONS, Costs, Infeasible, Limits, Precision, Search
 
 STACK = ConvertOptions().stack_bytes
 REST = 16
@@ -20,17 +20,20 @@ class Made:
 
     def __init__(self, sqnr=(30.0, 35.0, 40.0), gate=0.0, scale=1.0, prunes=False):
         self.sqnr, self.gate, self.scale, self.dead = sqnr, gate, scale, prunes
-        self.built, self.judged = [], []
+        self.built, self.judged, self.wide = [], [], (80.0,)
 
     def free(self):
         return True
+
+    def codes(self, candidate):
+        return "int8+int16" if candidate.options.int16 else "int8"
 
     def accuracy(self, candidate):
         options = candidate.options
         self.judged.append(candidate)
         step = (options.method == "auto") + options.refine_weights
-        if candidate.precision.name == "int16":
-            return accuracy(80.0)
+        if options.int16:
+            return accuracy(*self.wide)
         value = self.sqnr[step]
         return accuracy(value, *([] if value >= self.gate else [f"SQNR {value} dB"]))
 
@@ -40,7 +43,7 @@ class Made:
     def arena(self, candidate):
         ram = candidate.options.ram
         base = {Ram.AUTO: 4000, Ram.MIN: 1000}.get(ram, ram)
-        return base * (2 if candidate.precision.name == "int16" else 1)
+        return base * (2 if candidate.options.int16 else 1)
 
     def least(self, candidate):
         return Costs(500, self.arena(candidate) + STACK)
@@ -109,7 +112,7 @@ def test_the_first_quantisation_that_meets_the_gates():
 
 def test_accuracy_that_is_out_of_reach():
     with pytest.raises(Infeasible) as error:
-        _ = search(Made(gate=50.0), judged=True).taken
+        _ = search(Made(gate=50.0), options=ConvertOptions(pure_int8=True), judged=True).taken
     assert error.value.exit_code == 1
     for told in ("minmax: SQNR 30.0 dB", "auto: SQNR 35.0 dB", "auto --weights auto: SQNR 40.0 dB"):
         assert told in error.value.reason
@@ -141,16 +144,81 @@ def test_limits_that_only_together_are_too_much():
     assert "closest: int8" in reason
 
 
-def test_the_second_precision_only_when_the_first_is_no_good(monkeypatch):
-    both = (Precision("int8"), Precision("int16"))
-    monkeypatch.setattr("toolchain.solve.search.PRECISIONS", both)
-    named = [p.candidate.precision.name for p in search(Made(), judged=True).points]
-    assert set(named) == {"int8"}
+def names(outcome):
+    return [p.candidate.precision.name for p in outcome.points]
+
+
+def test_int16_codes_only_where_no_int8_model_meets_the_gates():
+    assert set(names(search(Made(), judged=True))) == {"int8"}
     outcome = search(Made(gate=50.0), judged=True)
-    assert outcome.taken.candidate.precision.name == "int16"
+    assert outcome.taken.candidate.quantisation == (
+        "int8+int16 --calibration auto --weights auto --int16 auto"
+    )
+    assert names(outcome)[:3] == ["int8"] * 3
+    full = search(Made(gate=50.0), judged=True, complete=True)
+    assert full.taken.candidate == outcome.taken.candidate
+    assert len(full.points) > len(outcome.points)
+
+
+def test_int16_codes_are_no_remedy_for_costs():
+    bench = Made()
+    with pytest.raises(Infeasible) as error:
+        _ = search(bench, Limits(ram=1000 + STACK), judged=True).taken
+    assert set(names(error.value.outcome)) == {"int8"}
     full = search(Made(), judged=True, complete=True)
     assert full.taken.candidate.precision.name == "int8"
-    assert {p.candidate.precision.name for p in full.points} == {"int8", "int16"}
+    (last,) = (p for p in full.points if p.candidate.precision.name == "int8+int16")
+    assert last.remark == "not needed: int8 --calibration minmax meets the gates"
+    assert last.costs is None
+    assert not any(c.options.int16 for c in bench.judged)
+
+
+def test_a_refusal_names_what_binds_with_int16_codes_and_why_int8_is_out():
+    outcome = search(Made(gate=50.0), Limits(ram=1500 + STACK), judged=True)
+    with pytest.raises(Infeasible) as error:
+        _ = outcome.taken
+    least = 2000 + STACK + REST
+    reason = error.value.reason
+    told = f"--max-ram 3,548 bytes of RAM binds: the least that meets the gates is {least:,} bytes"
+    assert told in reason
+    assert "(int8+int16 --calibration auto" in reason
+    assert "int8 --calibration auto --weights auto: SQNR 40.0 dB" in reason
+    assert search(Made(gate=50.0), Limits(ram=least), judged=True).taken.costs.ram == least
+
+
+def test_gates_that_no_precision_reaches():
+    bench = Made(gate=50.0)
+    bench.wide = 45.0, "SQNR 45.0 dB"
+    with pytest.raises(Infeasible) as error:
+        _ = search(bench, judged=True).taken
+    assert error.value.reason.count("SQNR 45.0 dB") == 3
+    assert error.value.reason.count("\n") == 6
+
+
+@pytest.mark.parametrize(
+    "options", [ConvertOptions(pure_int8=True), ConvertOptions(int16=("dense",))]
+)
+def test_int16_codes_are_not_added_to_what_the_user_says_of_them(options):
+    bench = Made(gate=50.0)
+    bench.wide = 45.0, "SQNR 45.0 dB"
+    with pytest.raises(Infeasible):
+        _ = search(bench, options=options, judged=True).taken
+    assert {c.options.int16 for c in bench.judged} == {options.int16}
+
+
+def test_rows_are_named_by_their_codes():
+    outcome = search(Made(), options=ConvertOptions(int16=("dense",)))
+    assert set(names(outcome)) == {"int8+int16"}
+
+
+def test_a_further_precision_is_an_entry(monkeypatch):
+    """One that lowers costs is tried although int8 meets the gates."""
+    third = Precision("int4", {"optimize": Optimize.SIZE})
+    known = (*PRECISIONS, third)
+    monkeypatch.setattr("toolchain.solve.candidates.PRECISIONS", known)
+    outcome = search(Made(), Limits(flash=5000), judged=True)
+    assert outcome.chosen is None
+    assert any(p.candidate.precision.changes == third.changes for p in outcome.points)
 
 
 def test_what_the_user_chose_stays():

@@ -13,15 +13,13 @@ from toolchain.frontend.samples import Samples
 from toolchain.ir import DType, Graph, Rounding, Stage, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
-from toolchain.pipeline.precision import AUTO, choose_wide
+from toolchain.pipeline.precision import AUTO, Aim, choose_wide
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Plans, Ram, check_planned, divided, require_fit, rows_notes
 from toolchain.project import Project, layer_names, layers_named, written_aside
 from toolchain.quant.choose import choose
-from toolchain.quant.layers import refine_layers
-from toolchain.quant.mixed import mix
 from toolchain.quant.prune import Pruned, prune
-from toolchain.quant.quantize import Quantized, free_tensors, quantize
+from toolchain.quant.quantize import Quantized, free_tensors
 from toolchain.quant.refine import Refined, Wanted, split
 from toolchain.quant.sensitivity import Plain
 from toolchain.rows import flattened
@@ -112,28 +110,35 @@ def quantise(
     Raises:
         InputRefused: The data are none to calibrate with, or are missing.
     """
-    named = tuple(pattern for pattern in options.int16 if pattern != AUTO)
-    wide = layers_named(graph, named, "convert")
+    patterns = tuple(pattern for pattern in options.int16 if pattern != AUTO)
+    named = layers_named(graph, patterns, "convert")
     if options.pure_int8:
         _require_pure(graph)
     chosen = Refined(graph, {}, {})
     if samples is not None and free_tensors(graph):
         wanted = Wanted(options.method, options.percentile, options.refine_weights, rounding)
         chosen = choose(graph, model, samples, wanted, progress)
-    if AUTO in options.int16:
-        plain = Plain(chosen.unrefined, chosen.ranges, chosen.seen, rounding)
-        found, note = choose_wide(plain, samples, options.goal or options.gates, progress)
+    chooses = AUTO in options.int16
+    fit = None
+    if samples is not None and chosen.recipe is not None and (chooses or named):
+        fit, _ = split(chosen.graph, samples, len(samples))
+    source = Plain(
+        chosen.unrefined,
+        chosen.ranges,
+        chosen.seen,
+        rounding,
+        chosen.graph,
+        chosen.recipe,
+        fit,
+        named,
+    )
+    found: frozenset[str] = frozenset()
+    if chooses:
+        here = options.gates is not None
+        aim = Aim(options.gates if here else options.goal, here)
+        found, note = choose_wide(source, model, samples, aim, progress)
         chosen = replace(chosen, remarks=(*chosen.remarks, note))
-        wide |= found
-    source = chosen.unrefined if wide else chosen.graph
-    mixed = mix(source, wide, chosen.ranges, chosen.seen)
-    quantized = quantize(mixed.graph, mixed.ranges, rounding)
-    if wide and samples is not None and chosen.recipe is not None:
-        # what other layers make of their int8 codes has changed
-        fit, _ = split(source, samples, len(samples))
-        again = refine_layers(mixed.graph, quantized.graph, fit, chosen.recipe)
-        quantized = quantize(again, mixed.ranges, rounding)
-    return chosen, replace(quantized, warnings=(*quantized.warnings, *mixed.notes))
+    return chosen, source.quantized(found)
 
 
 class Planner:

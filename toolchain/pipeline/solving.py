@@ -12,18 +12,20 @@ from toolchain.check.compare import Comparison, Gates
 from toolchain.check.evaluate import evaluate
 from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples, load_samples
+from toolchain.ir import DType
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.conversion import Planner, quantise
 from toolchain.pipeline.costs import Meter
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
 from toolchain.pipeline.writing import Integers, write_project
-from toolchain.plan import require_fit
+from toolchain.plan import Ram, require_fit
 from toolchain.project import Project, written_aside
 from toolchain.quant.choose import choosable
 from toolchain.quant.quantize import Quantized
 from toolchain.quant.refine import Refined
 from toolchain.rows import flattened
 from toolchain.run import Kind
+from toolchain.select import Optimize
 from toolchain.solve import Candidate, Costs, Limits, Outcome, Search
 
 _NO_GATE = Gates(min_sqnr=-inf)
@@ -91,7 +93,9 @@ def convert_within(
         job = opened(model_path, calib, board, memories, options)
         samples = _samples(job, options, judged)
         gates = judged.gates
-        bench = _Bench(job, samples, gates, meter, Path(scratch), progress)
+        bench = _Bench(
+            job, samples, gates, meter, Path(scratch), progress, elsewhere=judged.data is not None
+        )
         measured = gates is not None or (complete and samples is not None)
         search = Search(bench, options, limits, judged=measured, complete=complete)
         outcome = search.run()
@@ -121,8 +125,11 @@ class _Bench:
         meter: Meter,
         scratch: Path,
         progress: Progress,
+        *,
+        elsewhere: bool,
     ) -> None:
         self._job, self._samples, self._asked = job, samples, asked
+        self._elsewhere = elsewhere
         self._meter, self._scratch, self._progress = meter, scratch, progress
         self._known: dict[tuple[Any, ...], Any] = {}
 
@@ -135,6 +142,12 @@ class _Bench:
     def free(self) -> bool:
         samples = self._job.samples
         return samples is not None and choosable(self._job.graph, samples)
+
+    def codes(self, candidate: Candidate) -> str:
+        graph = self._planner(candidate).graph
+        names = (*graph.inputs, *(y for op in graph.ops for y in op.outputs))
+        kinds = {graph.types[name].dtype for name in names}
+        return "+".join(kind.value for kind in DType if kind in kinds)
 
     def accuracy(self, candidate: Candidate) -> Comparison:
         key = _quantisation(candidate)
@@ -164,7 +177,8 @@ class _Bench:
 
     def _quantised(self, candidate: Candidate) -> tuple[Refined, Quantized]:
         job = self._job
-        options = replace(candidate.options, gates=self._asked)
+        gates, goal = (None, self._asked) if self._elsewhere else (self._asked, None)
+        options = replace(candidate.options, gates=gates, goal=goal)
         return self._once(
             "quantised",
             _quantisation(candidate),
@@ -221,8 +235,8 @@ def _told(error: InputRefused) -> str:
 
 
 def _quantisation(candidate: Candidate) -> tuple[Any, ...]:
-    """What decides the integers."""
-    return candidate.precision.name, candidate.options.method, candidate.options.refine_weights
+    """What decides the integers: all options but those of the plan."""
+    return (repr(replace(candidate.options, prune=True, optimize=Optimize.SPEED, ram=Ram.AUTO)),)
 
 
 def _identity(candidate: Candidate) -> tuple[Any, ...]:

@@ -16,16 +16,41 @@ class Precision:
     """In how many bits a model computes.
 
     Args:
-        name: For people.
+        name: For people; what was quantised has that of its codes.
         changes: Options of the conversion that bring it about.
+        for_accuracy: It costs more in everything but accuracy: of no use where one before it meets
+            the gates.
+        best_first: What it costs depends on how well it is calibrated.
     """
 
     name: str
     changes: Mapping[str, Any] = field(default_factory=dict)
+    for_accuracy: bool = False
+    best_first: bool = False
 
 
-PRECISIONS = (Precision("int8"),)
+PRECISIONS = (
+    Precision("int8"),
+    Precision("int8+int16", {"int16": ("auto",)}, for_accuracy=True, best_first=True),
+)
 """Cheapest first: one is tried only when no candidate of those before it keeps every constraint."""
+
+
+def precisions(options: ConvertOptions, *, free: bool) -> list[Precision]:
+    """Those that are left to choose from, the first always.
+
+    Args:
+        options: The user's choices: what differs from the defaults stays.
+        free: There are data to choose layers by.
+    """
+    first, *others = PRECISIONS
+
+    def is_open(precision: Precision) -> bool:
+        pure = options.pure_int8 and "int16" in precision.changes
+        names = precision.changes
+        return not pure and all(getattr(options, n) == getattr(_DEFAULT, n) for n in names)
+
+    return [first, *filter(is_open, others if free else ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +85,13 @@ class Candidate:
         """The same with other options."""
         return Candidate(self.precision, replace(self.options, **changes))
 
+    def named(self, precision: str) -> "Candidate":
+        """The same under the name of the codes that it has."""
+        return Candidate(replace(self.precision, name=precision), self.options)
+
 
 def quantisations(precision: Precision, options: ConvertOptions, *, free: bool) -> list[Candidate]:
-    """Ways to quantise, from the least effort to the most.
+    """Ways to quantise, from the least effort to the most, or from the best.
 
     Args:
         precision: In how many bits.
@@ -73,11 +102,12 @@ def quantisations(precision: Precision, options: ConvertOptions, *, free: bool) 
     plain = (options.method, options.refine_weights) == (_DEFAULT.method, _DEFAULT.refine_weights)
     if not free or not plain:
         return [first]
-    return [
+    found = [
         first,
         first.planned(refine_weights=True),
         first.planned(method="auto", refine_weights=True),
     ]
+    return found[::-1] if precision.best_first else found
 
 
 def kernels(first: Candidate, *, prunes: bool) -> Iterator[Candidate]:

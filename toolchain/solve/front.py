@@ -36,6 +36,11 @@ class Point:
         return () if self.accuracy is None else self.accuracy.reasons
 
     @property
+    def accepted(self) -> bool:
+        """The gates hold, and something was planned."""
+        return self.costs is not None and not self.reasons
+
+    @property
     def feasible(self) -> bool:
         """Every constraint holds, and the board holds it."""
         fits = self.costs is not None and not self.costs.unfit

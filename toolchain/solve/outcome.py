@@ -102,17 +102,19 @@ def costs_text(point: Point) -> str:
 def _reason(outcome: Outcome) -> str:
     points = outcome.points
     head = f"none of {len(points)} candidates meets every constraint"
+    inaccurate = [f"{_name(p)}: {_trouble(p)}" for p in points if p.reasons]
     if not _planned(outcome):
         return "\n".join([head, *(f"{_name(p)}: {_trouble(p)}" for p in points)])
+    least = "the least that meets the gates" if inaccurate else "the least of all"
     lines = []
     for constraint, point, unreachable in binding(outcome):
-        what = "the least of all" if unreachable else "the least that meets all else"
+        what = least if unreachable else "the least that meets all else"
         value = constraint.metric.text(constraint.metric.of(point.costs) or 0.0)
         lines.append(f"{constraint} binds: {what} is {value} ({point.candidate})")
     for point in nearest(outcome)[:_CLOSEST]:
         wrong = " and ".join(map(str, point.missed))
         lines.append(f"closest: {point.candidate}: {costs_text(point)}; misses {wrong}")
-    return "\n".join([head, *lines])
+    return "\n".join([head, *lines, *inaccurate])
 
 
 def _name(point: Point) -> str:

@@ -1,6 +1,6 @@
 """The search for the cheapest candidate that keeps every constraint."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -8,11 +8,11 @@ from toolchain.check.compare import Comparison
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
 from toolchain.solve.candidates import (
-    PRECISIONS,
     Candidate,
     Precision,
     kernels,
     levels,
+    precisions,
     quantisations,
     varies_memory,
 )
@@ -26,6 +26,9 @@ class Bench(Protocol):
 
     def free(self) -> bool:
         """Whether there are data by which ranges and weights of a model can be chosen."""
+
+    def codes(self, candidate: Candidate) -> str:
+        """Types of the codes that the integer model computes with, joined by +."""
 
     def accuracy(self, candidate: Candidate) -> Comparison:
         """The integer model over the data, with the gates; the plan makes no difference."""
@@ -66,6 +69,8 @@ class Search:
         self.bench, self.options, self.limits = bench, options, limits
         self.constraints = constraints_of(limits)
         self.judged, self.complete = judged, complete
+        self._free = bench.free()
+        self._precisions = precisions(options, free=self._free)
 
     def run(self) -> Outcome:
         """Candidates of every precision, until one is feasible.
@@ -75,27 +80,32 @@ class Search:
         order = cost_order(self.limits)
         points: list[Point] = []
         chosen: int | None = None
-        for precision in PRECISIONS:
-            found = self._of(precision, built=self.complete)
+        for precision in self._precisions:
+            found = self._of(precision, points, built=self.complete)
             best = cheapest(found, order) if chosen is None else None
             chosen = len(points) + best if best is not None else chosen
             points += found
             if chosen is not None and not self.complete:
                 break
         if chosen is None and not self.complete:
-            points = [p for precision in PRECISIONS for p in self._of(precision, built=True)]
+            points = []
+            for precision in self._precisions:
+                points += self._of(precision, points, built=True)
         return Outcome(tuple(points), chosen, self.constraints, order)
 
-    def _of(self, precision: Precision, *, built: bool) -> list[Point]:
+    def _of(self, precision: Precision, before: Sequence[Point], *, built: bool) -> list[Point]:
         """The quantisations of a precision, and every plan of the first that meets the gates."""
         points: list[Point] = []
-        taken: Point | None = None
-        for way in quantisations(precision, self.options, free=self.bench.free()):
+        ways = quantisations(precision, self.options, free=self._free)
+        taken = next((p for p in before if p.accepted), None) if precision.for_accuracy else None
+        if taken is not None:
+            return [_needless(ways[0], None, taken)] if self.complete else []
+        for plain in ways:
+            if taken is not None and not self.complete:
+                break
+            way = plain.named(self.bench.codes(plain))
             if taken is not None:
-                if not self.complete:
-                    break
-                remark = f"not needed: {taken.candidate.quantisation} meets the gates"
-                points.append(Point(way, self._accuracy(way), None, remark=remark))
+                points.append(_needless(way, self._accuracy(way), taken))
                 continue
             point = Point(way, self._accuracy(way), None)
             if point.reasons:
@@ -164,3 +174,9 @@ class Search:
 
     def _missed(self, costs: Costs) -> tuple[Constraint, ...]:
         return missed(self.constraints, costs)
+
+
+def _needless(way: Candidate, accuracy: Comparison | None, taken: Point) -> Point:
+    """A quantisation for which nothing is planned."""
+    remark = f"not needed: {taken.candidate.quantisation} meets the gates"
+    return Point(way, accuracy, None, remark=remark)
