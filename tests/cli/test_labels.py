@@ -44,6 +44,11 @@ def test_labels_are_judged_as_classes(onnx2mcu, arguments, labelling, labelled, 
     with np.load(labelled) as data:
         assert round(record["accuracy_float"] * len(data["labels"]), 6).is_integer()
     assert record["cosine"] == pytest.approx(record["agreement"])
+    unknown = [layer["name"] for layer in record["layers"] if layer["sqnr_db"] is None]
+    assert unknown == [record["layers"][-1]["name"]] == ["label_0"]
+    shown = onnx2mcu("compare", tmp_path / "out", "--data", labelled, "--max-drop", 1)
+    (row,) = (line.split() for line in shown.out.splitlines() if line.startswith("label_0"))
+    assert row == ["label_0", "-"]
 
 
 @pytest.mark.emulator

@@ -48,7 +48,7 @@ def test_some_layers_of_the_example(core: str, mixture: str, tmp_path: Path) -> 
 def test_layers_chosen_by_what_the_gate_needs(tmp_path: Path) -> None:
     """With refined weights, which the layers take again beside their neighbours' new codes."""
     folder = tmp_path / "project"
-    gates = Gates(min_sqnr=41.0)
+    gates = Gates(min_sqnr=46.0)
     wanted = ConvertOptions(method="auto", refine_weights=True, int16=("auto",), gates=gates)
     project = _digits("M4", folder, wanted)
     (note,) = [n for n in project.manifest.notes if n.startswith("int16 auto")]

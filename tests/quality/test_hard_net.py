@@ -25,6 +25,7 @@ from toolchain.quant.choose import choose, outliers
 from toolchain.quant.quantize import free_tensors, quantize
 from toolchain.quant.refine import Wanted, plain, refine
 from toolchain.quant.trial import float_values
+from toolchain.solve import Infeasible, Limits
 
 PLAIN = Wanted("minmax", weights=False)
 
@@ -63,6 +64,52 @@ def test_the_gate_refuses_plain_int8_and_names_the_layers(files, tmp_path):
     layers = diagnose(model, quantize(chosen.graph, chosen.ranges).graph, samples).layers
     costliest = max((f for f in layers if f.op is not None), key=lambda f: f.share)
     assert costliest.name in named[1]
+
+
+def within(files, folder, limits, least, **options):
+    """The net within limits, its gate on the calibration samples."""
+    gates = pipeline.Judged(Gates(min_sqnr=least))
+    found = ConvertOptions(**options)
+    calibration = files / "calibration.npy"
+    return pipeline.convert_within(
+        files / "hard.onnx", calibration, "mps2-an386", folder, limits, found, gates
+    )
+
+
+@pytest.mark.emulator
+def test_int16_codes_where_int8_is_not_enough_and_what_they_cost(files, tmp_path):
+    """What a refusal says would do, does; the firmware gives the bytes of the integer model."""
+    with pytest.raises(Infeasible) as error:
+        within(files, tmp_path / "none", Limits(ram=4000), 42.0)
+    reason, hint = error.value.reason, error.value.hint
+    assert "--max-ram 4,000 bytes of RAM binds: the least that meets the gates is" in reason
+    assert "int8 --calibration auto --weights auto: SQNR" in reason
+    assert not (tmp_path / "none").exists()
+    (need,) = re.findall(r"--max-ram (\d+) would do", hint)
+    least = int(need)
+    with pytest.raises(Infeasible, match=f"the gates is {least:,} bytes"):
+        within(files, tmp_path / "less", Limits(ram=least - 1), 42.0)
+    folder = tmp_path / "enough"
+    _, outcome = within(files, folder, Limits(ram=least), 42.0)
+    assert outcome.taken.candidate.precision.name == "int8+int16"
+    assert pipeline.build(folder).sizes.ram == outcome.taken.costs.ram == least
+    np.save(tmp_path / "test.npy", hard_samples(600, 2)[:40, 0].transpose(0, 3, 1, 2))
+    found, _ = pipeline.compare(folder, tmp_path / "test.npy", Gates(min_agreement=0.99))
+    assert found.comparison.bit_exact
+    assert found.comparison.passed
+
+
+@pytest.mark.emulator
+def test_pure_int8_is_refused_with_the_figures_it_reaches(files, tmp_path):
+    with pytest.raises(Infeasible) as error:
+        within(files, tmp_path / "out", Limits(ram=100_000), 42.0, pure_int8=True)
+    told = re.findall(r"(int\S+) .*: SQNR ([-\d.]+) dB is below 42.0 dB", error.value.reason)
+    assert [name for name, _ in told] == ["int8"] * 3
+    options = ConvertOptions(method="auto", refine_weights=True, gates=Gates(min_sqnr=42.0))
+    with pytest.raises(GateFailed, match=f"SQNR {told[-1][1]} dB is below"):
+        pipeline.convert(
+            files / "hard.onnx", files / "calibration.npy", "mps2-an386", tmp_path / "x", options
+        )
 
 
 def test_auto_passes_the_same_gate(files, tmp_path):

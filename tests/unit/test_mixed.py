@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 
 import toolchain.ops  # noqa: F401 - registers the operators
+from tests.firmware.zoo import ZOO
 from tests.quality.hard_net import hard_net, hard_samples
 from tests.quality.test_hard_net import measure
+from toolchain import pipeline
+from toolchain.check.compare import Gates
+from toolchain.check.evaluate import evaluate as judge_model
 from toolchain.check.metrics import agreement
 from toolchain.errors import InputRefused
+from toolchain.frontend.load import load_model
+from toolchain.frontend.read import read
+from toolchain.frontend.samples import load_samples
 from toolchain.ir import DType, Graph, Origin, Quant, Stage, TensorType, verify
 from toolchain.ir.execute import evaluate, simulate
 from toolchain.ir.fixedpoint import (
@@ -27,12 +34,14 @@ from toolchain.ops.unary import Unary
 from toolchain.ops.wide import Requantize, moves_codes
 from toolchain.ops.wide.table import WHOLE, interpolate, make_tables
 from toolchain.options import ConvertOptions
+from toolchain.pipeline.precision import Aim
 from toolchain.quant.mixed import mix
 from toolchain.quant.quantize import quantize
 from toolchain.quant.ranges import Range
 from toolchain.quant.refine import Wanted, refine
-from toolchain.quant.sensitivity import Plain, widen
+from toolchain.quant.sensitivity import Plain, _fewest, widen
 from toolchain.quant.trial import float_values
+from toolchain.rows import flattened
 
 RNG = np.random.default_rng(0)
 SHAPE = (1, 6, 6, 4)
@@ -205,6 +214,72 @@ def test_the_most_sensitive_layers_are_taken_until_it_is_enough() -> None:
     assert between.enough
     assert frozenset() < between.layers <= every.layers
     assert not widen(model, samples, lambda *_: False).enough
+
+
+def test_more_layers_follow_until_a_second_look_holds() -> None:
+    graph = _net()
+    model = Plain(graph, RANGES, RANGES, graph.rounding)
+    samples = {"x": RNG.uniform(-1, 1, (20, *SHAPE)).astype(np.float32)}
+    asked: list[Graph] = []
+
+    def holds(integer: Graph) -> bool:
+        asked.append(integer)
+        return len(asked) > least
+
+    for least in (0, 1, 2):
+        asked.clear()
+        found = widen(model, samples, lambda *_: True, holds)
+        assert found.enough
+        assert len(found.layers) == least
+    asked.clear()
+    least = 99
+    found = widen(model, samples, lambda *_: True, holds)
+    assert not found.enough
+    assert found.layers == {"h", "z", "y"}
+
+
+@pytest.mark.parametrize("most", range(9))
+@pytest.mark.parametrize("least", range(1, 11))
+def test_the_fewest_layers_are_found(most: int, least: int) -> None:
+    asked: list[int] = []
+
+    def enough(count: int) -> bool:
+        asked.append(count)
+        return count >= least
+
+    assert _fewest(most, enough) == (least if least <= most else None)
+    assert len(asked) <= 2 * most.bit_length() + 1
+    assert all(1 <= count <= most for count in asked)
+
+
+@pytest.mark.parametrize(
+    ("gates", "here", "held"),
+    [
+        (None, True, None),
+        (Gates(), False, None),
+        (Gates(min_sqnr=40.0), True, Gates(min_sqnr=40.0)),
+        (Gates(min_sqnr=40.0), False, Gates(min_sqnr=41.0)),
+        (Gates(min_agreement=0.75), False, Gates(min_agreement=0.875)),
+        (Gates(0.5, 30.0, max_drop=0.25), True, Gates(0.75, 30.0)),
+    ],
+)
+def test_what_held_back_samples_have_to_reach(gates, here, held) -> None:
+    assert Aim(gates, here).held == held
+
+
+def test_gates_hold_on_data_that_chose_nothing(shared, tmp_path) -> None:
+    """Test samples of other speakers are worse than held-back ones."""
+    entry = ZOO["vowels"]
+    calibration, test, _ = entry.arrays(shared)
+    np.save(tmp_path / "calibration.npy", calibration)
+    np.save(tmp_path / "test.npy", test)
+    gates = Gates(min_sqnr=45.0)
+    options = ConvertOptions(int16=("auto",), goal=gates)
+    path, data = entry.path(shared), tmp_path / "calibration.npy"
+    project = pipeline.convert(path, data, "nrf52840-dk", tmp_path / "out", options)
+    samples = load_samples(tmp_path / "test.npy", read(load_model(path), "vowels").inputs)
+    found = judge_model(load_model(path), flattened(project.graph()), samples, gates=gates)
+    assert found.comparison.passed, found.comparison.reasons
 
 
 def test_pure_int8_and_int16_contradict_each_other() -> None:

@@ -24,13 +24,13 @@ class Evaluation:
 
     Args:
         comparison: Against the float model (and the firmware, when its codes were given).
-        layers: SQNR in dB of every layer, in order of execution.
+        layers: SQNR in dB of every layer, in order of execution; None where it gives labels.
         codes: Output codes [N, ...] of the integer model, by output.
         notes: What looks doubtful about the data.
     """
 
     comparison: Comparison
-    layers: tuple[tuple[str, float], ...]
+    layers: tuple[tuple[str, float | None], ...]
     codes: Mapping[str, Array] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.check.metrics import comparable, ratio_db
+from toolchain.check.metrics import are_labels, ratio_db
 from toolchain.frontend.session import FloatSession
 
 Array = NDArray[np.generic]
@@ -36,23 +36,25 @@ class LayerErrors:
         self._sums: dict[str, tuple[float, float]] = {}
 
     def update(self, name: str, reference: Array, value: Array) -> None:
-        """Take one sample of a layer into account.
+        """Take one sample of a layer into account; labels have no errors, for they are no values.
 
         Args:
             name: Layer.
             reference: Float values, or labels.
             value: Dequantised values of as many elements, in the same order.
         """
-        reference, value = comparable(reference, value)
+        if are_labels(reference):
+            return
         ref = reference.astype(np.float64).ravel()
         noise = ref - value.astype(np.float64).ravel()
         before = self._sums.get(name, (0.0, 0.0))
         self._sums[name] = (before[0] + float(ref @ ref), before[1] + float(noise @ noise))
 
-    def sqnr_db(self, name: str) -> float:
-        """Signal to noise of one layer over all samples so far, in dB."""
-        return ratio_db(*self._sums[name])
+    def sqnr_db(self, name: str) -> float | None:
+        """Signal to noise of one layer over all samples so far, in dB; None of labels."""
+        return ratio_db(*self._sums[name]) if name in self._sums else None
 
     def worst(self, n: int = 3) -> list[tuple[str, float]]:
         """The n layers of lowest SQNR with it, the worst first; equal ones in order of arrival."""
-        return sorted(((k, self.sqnr_db(k)) for k in self._sums), key=lambda pair: pair[1])[:n]
+        found = ((name, ratio_db(*sums)) for name, sums in self._sums.items())
+        return sorted(found, key=lambda pair: pair[1])[:n]

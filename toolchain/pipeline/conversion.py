@@ -17,7 +17,7 @@ from toolchain.pipeline.precision import AUTO, Aim, choose_wide
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Plans, Ram, check_planned, divided, require_fit, rows_notes
 from toolchain.project import Project, layer_names, layers_named, written_aside
-from toolchain.quant.choose import choose
+from toolchain.quant.choose import choose, idle_choices
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, free_tensors
 from toolchain.quant.refine import Refined, Wanted, split
@@ -118,6 +118,8 @@ def quantise(
     if samples is not None and free_tensors(graph):
         wanted = Wanted(options.method, options.percentile, options.refine_weights, rounding)
         chosen = choose(graph, model, samples, wanted, progress)
+    idle = idle_choices(graph, options.method, weights=options.refine_weights)
+    chosen = replace(chosen, remarks=(*chosen.remarks, *idle))
     chooses = AUTO in options.int16
     fit = None
     if samples is not None and chosen.recipe is not None and (chooses or named):

@@ -12,7 +12,7 @@ from toolchain.frontend.session import FloatSession
 from toolchain.ir import Graph
 from toolchain.quant.calibrate import check_method, observe
 from toolchain.quant.quantize import free_tensors
-from toolchain.quant.ranges import outlier_ratio
+from toolchain.quant.ranges import Calibration, outlier_ratio
 from toolchain.quant.refine import (
     LEAST_SAMPLES,
     Profiles,
@@ -79,6 +79,25 @@ def choose(
 def states_scales(graph: Graph) -> bool:
     """Whether a float graph comes from a model with scales of its own, which it keeps."""
     return any(graph.types[n].quant for n in (*graph.inputs, *graph.producers()))
+
+
+def idle_choices(graph: Graph, method: Calibration, *, weights: bool) -> tuple[str, ...]:
+    """A sentence where a model states scales, so that what was asked for chooses little or nothing.
+
+    Args:
+        graph: Float graph after the passes.
+        method: How ranges are to follow from the data.
+        weights: Weights are to be refined.
+    """
+    asked = [f"--calibration {method}"] if method != "minmax" else []
+    asked += ["--weights auto"] if weights else []
+    free = free_tensors(graph)
+    if not asked or not states_scales(graph) or (free and method not in ("minmax", "auto")):
+        return ()
+    told = f"{' and '.join(asked)}: nothing to choose, the model states scales and keeps them"
+    if free:
+        told += "; what has none gets the range that the data show"
+    return (told,)
 
 
 def choosable(graph: Graph, samples: Samples) -> bool:

@@ -125,8 +125,9 @@ def compare_record(evaluation: Evaluation, run: Emulation) -> Record:
             {"name": name, "sqnr_db": finite(db)} for name, db in comparison.worst_layers
         ],
         "layers": [
-            {**layer, "sqnr_db": finite(errors[layer["name"]]) if layer["name"] in errors else None}
+            {**layer, "sqnr_db": None if db is None else finite(db)}
             for layer in emulated["layers"]
+            for db in [errors.get(layer["name"])]
         ],
         "passed": comparison.passed,
         "reasons": list(comparison.reasons),

@@ -255,7 +255,7 @@ def compare_table(evaluation: Evaluation) -> RenderableType:
             "error of each layer",
             ("layer", "SQNR", ""),
             (
-                (name, decibel(db), "<- worst" if name in worst else "")
+                (name, None if db is None else decibel(db), "<- worst" if name in worst else "")
                 for name, db in evaluation.layers
             ),
         ),
