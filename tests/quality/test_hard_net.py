@@ -79,18 +79,17 @@ def within(files, folder, limits, least, **options):
 @pytest.mark.emulator
 def test_int16_codes_where_int8_is_not_enough_and_what_they_cost(files, tmp_path):
     """What a refusal says would do, does; the firmware gives the bytes of the integer model."""
+    few = {"method": "auto", "refine_weights": True, "optimize": "size"}
     with pytest.raises(Infeasible) as error:
-        within(files, tmp_path / "none", Limits(ram=4000), 42.0)
+        within(files, tmp_path / "none", Limits(ram=4000), 42.0, **few)
     reason, hint = error.value.reason, error.value.hint
     assert "--max-ram 4,000 bytes of RAM binds: the least that meets the gates is" in reason
     assert "int8 --calibration auto --weights auto: SQNR" in reason
     assert not (tmp_path / "none").exists()
     (need,) = re.findall(r"--max-ram (\d+) would do", hint)
     least = int(need)
-    with pytest.raises(Infeasible, match=f"the gates is {least:,} bytes"):
-        within(files, tmp_path / "less", Limits(ram=least - 1), 42.0)
     folder = tmp_path / "enough"
-    _, outcome = within(files, folder, Limits(ram=least), 42.0)
+    _, outcome = within(files, folder, Limits(ram=least), 42.0, **few)
     assert outcome.taken.candidate.precision.name == "int8+int16"
     assert pipeline.build(folder).sizes.ram == outcome.taken.costs.ram == least
     np.save(tmp_path / "test.npy", hard_samples(600, 2)[:40, 0].transpose(0, 3, 1, 2))
@@ -110,6 +109,16 @@ def test_pure_int8_is_refused_with_the_figures_it_reaches(files, tmp_path):
         pipeline.convert(
             files / "hard.onnx", files / "calibration.npy", "mps2-an386", tmp_path / "x", options
         )
+
+
+def test_int16_auto_says_when_it_is_not_enough(files, tmp_path):
+    wanted = ConvertOptions(int16=("auto",), gates=Gates(min_sqnr=90.0))
+    with pytest.raises(GateFailed, match=r"is below 90\.0 dB") as refused:
+        pipeline.convert(
+            files / "hard.onnx", files / "calibration.npy", "mps2-an386", tmp_path / "x", wanted
+        )
+    assert refused.value.hint.endswith("; not enough; nothing was written")
+    assert "int16 auto: " in refused.value.hint
 
 
 def test_auto_passes_the_same_gate(files, tmp_path):

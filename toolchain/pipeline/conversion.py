@@ -68,7 +68,7 @@ def convert(
         if options.gates is not None:
             samples = require_data(job.samples, "gates need")
             whole = flattened(planned.arranged.graph)
-            _require(job.model, whole, samples, options.gates, progress)
+            _require(job.model, whole, samples, options.gates, chosen.remarks, progress)
         write_project(aside, job, planned, options)
     return Project(directory)
 
@@ -193,7 +193,12 @@ class Planner:
 
 
 def _require(
-    model: ModelProto, graph: Graph, samples: Samples, gates: Gates, progress: Progress
+    model: ModelProto,
+    graph: Graph,
+    samples: Samples,
+    gates: Gates,
+    remarks: tuple[str, ...],
+    progress: Progress,
 ) -> None:
     verdict = evaluate(
         model,
@@ -203,4 +208,5 @@ def _require(
         progress=lambda done, total: progress("check gates", done, total),
     ).comparison
     if not verdict.passed:
-        raise GateFailed("convert", "", "; ".join(verdict.reasons), "nothing was written")
+        told = "; ".join((*remarks, "nothing was written"))
+        raise GateFailed("convert", "", "; ".join(verdict.reasons), told)

@@ -90,7 +90,6 @@ def choose_wide(
         return verdict.passed
 
     def holds(graph: Graph) -> bool:
-        nonlocal last
         found = evaluate(
             model,
             graph,
@@ -98,7 +97,6 @@ def choose_wide(
             gates=aim.gates,
             progress=lambda done, total: progress("check gates", done, total),
         )
-        last = "; ".join(found.comparison.reasons)
         return found.comparison.passed
 
     result = widen(
@@ -113,5 +111,6 @@ def choose_wide(
     if not chosen:
         return result.layers, "int16 auto: no layer needs it"
     note = f"int16 auto: {', '.join(chosen)}"
-    where = "the calibration samples" if aim.here else "held-back samples"
-    return result.layers, note if result.enough else f"{note}; not enough: on {where} {last}"
+    if result.enough:
+        return result.layers, note
+    return result.layers, f"{note}; not enough" + ("" if aim.here else f": held back, {last}")
