@@ -157,7 +157,6 @@ def test_int16_codes_only_where_no_int8_model_meets_the_gates():
     assert names(outcome)[:3] == ["int8"] * 3
     full = search(Made(gate=50.0), judged=True, complete=True)
     assert full.taken.candidate == outcome.taken.candidate
-    assert len(full.points) > len(outcome.points)
 
 
 def test_int16_codes_are_no_remedy_for_costs():
@@ -191,8 +190,8 @@ def test_gates_that_no_precision_reaches():
     bench.wide = 45.0, "SQNR 45.0 dB"
     with pytest.raises(Infeasible) as error:
         _ = search(bench, judged=True).taken
-    assert error.value.reason.count("SQNR 45.0 dB") == 3
-    assert error.value.reason.count("\n") == 6
+    assert error.value.reason.count("SQNR 45.0 dB") == 1
+    assert error.value.reason.count("\n") == 4
 
 
 @pytest.mark.parametrize(

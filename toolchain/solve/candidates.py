@@ -20,18 +20,18 @@ class Precision:
         changes: Options of the conversion that bring it about.
         for_accuracy: It costs more in everything but accuracy: of no use where one before it meets
             the gates.
-        best_first: What it costs depends on how well it is calibrated.
+        best_only: What it costs depends on how well it is calibrated, so there is one way.
     """
 
     name: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     for_accuracy: bool = False
-    best_first: bool = False
+    best_only: bool = False
 
 
 PRECISIONS = (
     Precision("int8"),
-    Precision("int8+int16", {"int16": ("auto",)}, for_accuracy=True, best_first=True),
+    Precision("int8+int16", {"int16": ("auto",)}, for_accuracy=True, best_only=True),
 )
 """Cheapest first: one is tried only when no candidate of those before it keeps every constraint."""
 
@@ -91,7 +91,7 @@ class Candidate:
 
 
 def quantisations(precision: Precision, options: ConvertOptions, *, free: bool) -> list[Candidate]:
-    """Ways to quantise, from the least effort to the most, or from the best.
+    """Ways to quantise, from the least effort to the most, or the best alone.
 
     Args:
         precision: In how many bits.
@@ -107,7 +107,7 @@ def quantisations(precision: Precision, options: ConvertOptions, *, free: bool) 
         first.planned(refine_weights=True),
         first.planned(method="auto", refine_weights=True),
     ]
-    return found[::-1] if precision.best_first else found
+    return found[-1:] if precision.best_only else found
 
 
 def kernels(first: Candidate, *, prunes: bool) -> Iterator[Candidate]:
