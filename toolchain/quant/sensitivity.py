@@ -133,7 +133,7 @@ def widen(
     order = sorted(candidates, key=lambda y: -noise[y])
     measured = tuple((y, noise[y]) for y in order)
     count = _fewest(len(order), lambda n: good(expected, judged(plain, frozenset(order[:n]))))
-    enough = count is not None if holds is None else False
+    enough = holds is None and count is not None
     count, step = len(order) if count is None else count, 1
     while holds is not None and not (enough := kept(frozenset(order[:count]))):
         if count == len(order):
