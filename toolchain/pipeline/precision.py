@@ -110,7 +110,10 @@ def choose_wide(
     chosen = [names[y] for y, _ in result.order if y in result.layers]
     if not chosen:
         return result.layers, "int16 auto: no layer needs it"
-    note = f"int16 auto: {', '.join(chosen)}"
     if result.enough:
-        return result.layers, note
-    return result.layers, f"{note}; not enough" + ("" if aim.here else f": held back, {last}")
+        return result.layers, f"int16 auto: {', '.join(chosen)}"
+    note = f"int16 auto: all {len(chosen)} layers, which is not enough"
+    if not aim.here:
+        note += f": on held-back samples {last}"
+    better = "" if plain.recipe else ", --weights auto chooses them better"
+    return result.layers, f"{note} (weights stay int8{better})"
