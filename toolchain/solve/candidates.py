@@ -18,8 +18,7 @@ class Precision:
     Args:
         name: For people; what was quantised has that of its codes.
         changes: Options of the conversion that bring it about.
-        for_accuracy: It costs more in everything but accuracy: of no use where one before it meets
-            the gates.
+        for_accuracy: It serves accuracy, not costs: of no use where one before it meets the gates.
         best_only: What it costs depends on how well it is calibrated, so there is one way.
     """
 
