@@ -36,8 +36,8 @@ class ConvertOptions:
         stack_bytes: Stack to reserve.
         keep_inputs: Inputs survive a run.
         gates: Constraints on the integer model over the calibration data; None checks nothing.
-        goal: What int16 "auto" aims at, where it is not required here but judged later over other
-            data; None: the gates.
+        goal: What "auto" of int16 and int4 aims at, where it is not required here but judged later
+            over other data; None: the gates.
         force: Replace an earlier project.
         refine_weights: Choose weights and biases by the outputs' error; else round to nearest.
         prune: Remove channels that are dead after quantisation.
@@ -51,7 +51,9 @@ class ConvertOptions:
         hot_weights: NAME[:BYTES] of the RAM for copies of the weights that are read most; "": none.
         int16: Names of layers, or patterns with * and ?, that compute with int16 codes; "auto":
             as many as the gates need, the most sensitive first.
-        pure_int8: Refuse int16 codes, whoever asks for them.
+        int4: Names of layers, or patterns with * and ?, whose weights have 4 bits; "auto": as many
+            as the gates allow, those with the most weights first.
+        pure_int8: Refuse int16 codes, whoever asks for them, and int4 weights.
     """
 
     method: Calibration = "minmax"
@@ -78,6 +80,7 @@ class ConvertOptions:
     weights_in: str = ""
     hot_weights: str = ""
     int16: tuple[str, ...] = ()
+    int4: tuple[str, ...] = ()
     pure_int8: bool = False
 
     def __post_init__(self) -> None:
@@ -95,6 +98,17 @@ class ConvertOptions:
         if self.pure_int8 and self.int16:
             raise InputRefused(
                 "convert", "pure_int8", "layers are asked for with int16 codes", "give one of both"
+            )
+        if self.pure_int8 and self.int4:
+            raise InputRefused(
+                "convert", "pure_int8", "layers are asked for with int4 weights", "give one of both"
+            )
+        if self.int4 and self.family is Family.CMSIS_NN:
+            raise InputRefused(
+                "convert",
+                "int4",
+                "int4 weights are packed for kernels of other families than cmsis-nn",
+                "--kernels fast or portable",
             )
 
     @property

@@ -125,6 +125,18 @@ static inline uint32_t glue_sxtb16_odd(uint32_t bytes)
 #endif
 }
 
+/* The pair of bytes 0 and 2, extended by zeros. */
+static inline uint32_t glue_uxtb16(uint32_t bytes)
+{
+#if GLUE_DSP
+    uint32_t result;
+    __asm__("uxtb16 %0, %1" : "=r"(result) : "r"(bytes));
+    return result;
+#else
+    return bytes & 0x00FF00FFU;
+#endif
+}
+
 /* pair + bytes 0 and 2, or bytes 1 and 3, by halves, modulo 2^16. */
 static inline uint32_t glue_sxtab16(uint32_t pair, uint32_t bytes)
 {

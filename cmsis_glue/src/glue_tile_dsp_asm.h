@@ -67,8 +67,13 @@
 /* The codes of two channels, of whose sums even is S0 and odd R; r0-r3 their multipliers and scales, r12 the zero. */
 .macro requantise even, odd, signed
     sub \odd, \odd, \even
+    requantise_apart \even, \odd, 7, \signed
+.endm
+
+/* Of the even sum and 2^(shift + 1) times the odd one. */
+.macro requantise_apart even, odd, shift, signed
     high_product_added \even, \even, r0, \even
-    asr \odd, \odd, #7
+    asr \odd, \odd, #\shift
     high_product \odd, \odd, r2
     .if \signed
     away_from_zero \even

@@ -12,6 +12,7 @@ from tests.firmware.test_operators import _compare, _instance, _joined, plan_apa
 from tests.ops.host import HostModel, codes_of, simulate
 from toolchain.board import Isa
 from toolchain.ir import Array, DType, Example, Graph, Op, Target
+from toolchain.ops._weights import INT8_REACH
 from toolchain.ops._windows import Window
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.plan import Arranged
@@ -80,9 +81,11 @@ def instances(
 
 
 def _with_extreme_weights(graph: Graph, rng: np.random.Generator) -> Graph:
-    """The same graph with many weights of -128 and 127."""
-    name = graph.ops[0].inputs[1]
-    codes = rng.choice(np.array([-128, 127, -128, 1], np.int8), graph.constants[name].shape)
+    """The same graph with many weights of -128 and 127; int4 ones from -7 to 7."""
+    op = graph.ops[0]
+    name, reach = op.inputs[1], getattr(op, "weight_reach", INT8_REACH)
+    low, high = (-128, 127) if reach == INT8_REACH else (-reach, reach)
+    codes = rng.choice(np.array([low, high, low, 1], np.int8), graph.constants[name].shape)
     constants, types = {**graph.constants, name: codes}, dict(graph.types)
     if graph.ops[0].reads is DType.INT16:  # sums of 32 bits were proved for other weights
         bias = graph.ops[0].inputs[2]

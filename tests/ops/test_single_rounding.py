@@ -19,7 +19,8 @@ REQUANTISING = (
     "Add", "AveragePool", "Conv2D", "ConvTranspose2D", "DepthwiseConv2D", "FullyConnected",
     "GroupedConv2D", "Int16Add", "Int16AveragePool", "Int16Concat", "Int16Conv2D",
     "Int16DepthwiseConv2D", "Int16FullyConnected", "Int16GroupedConv2D", "Int16Mul", "Int16Sub",
-    "MatMul", "Mul", "PRelu", "ReduceSum", "Requantize", "Sub", "Sum",
+    "Int4Conv2D", "Int4FullyConnected", "MatMul", "Mul", "PRelu", "ReduceSum", "Requantize", "Sub",
+    "Sum",
 )  # fmt: skip
 HARDLY = {"Add", "Int16Add", "Int16Mul", "Int16Sub", "Sub", "Sum"}
 """Among those: values have so many bits more than their outputs that few lie near a half."""

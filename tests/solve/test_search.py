@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.solve.points import accuracy
+from toolchain.ir import Family
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
 from toolchain.select import Optimize
-from toolchain.solve import PRECISIONS, Costs, Infeasible, Limits, Precision, Search
+from toolchain.solve import Costs, Infeasible, Limits, Search
 
 STACK = ConvertOptions().stack_bytes
 REST = 16
@@ -26,7 +27,8 @@ class Made:
         return True
 
     def codes(self, candidate):
-        return "int8+int16" if candidate.options.int16 else "int8"
+        options = candidate.options
+        return "int8" + "+int16" * bool(options.int16) + "+int4" * bool(options.int4)
 
     def accuracy(self, candidate):
         options = candidate.options
@@ -54,6 +56,7 @@ class Made:
         arena = self.arena(candidate)
         latency = self.scale * 4000 / arena * (3 if size else 1)
         flash = (6000 if size else 9000) + (0 if candidate.options.prune else 300)
+        flash -= 2000 if candidate.options.int4 else 0
         return Costs(flash, arena + STACK + REST, latency, None, built=True)
 
 
@@ -210,14 +213,33 @@ def test_rows_are_named_by_their_codes():
     assert set(names(outcome)) == {"int8+int16"}
 
 
-def test_a_further_precision_is_an_entry(monkeypatch):
-    """One that lowers costs is tried although int8 meets the gates."""
-    third = Precision("int4", {"optimize": Optimize.SIZE})
-    known = (*PRECISIONS, third)
-    monkeypatch.setattr("toolchain.solve.candidates.PRECISIONS", known)
+def test_int4_weights_only_where_flash_is_short():
+    assert set(names(search(Made(), Limits(flash=6000), judged=True))) == {"int8"}
     outcome = search(Made(), Limits(flash=5000), judged=True)
-    assert outcome.chosen is None
-    assert any(p.candidate.precision.changes == third.changes for p in outcome.points)
+    assert outcome.taken.costs.flash == 4000
+    assert outcome.taken.candidate.quantisation == (
+        "int8+int4 --calibration auto --weights auto --int4 auto"
+    )
+    with pytest.raises(Infeasible) as error:
+        _ = search(Made(), Limits(ram=1000 + STACK), judged=True).taken
+    assert set(names(error.value.outcome)) == {"int8"}
+
+
+def test_a_refusal_names_the_flash_of_int4_weights():
+    with pytest.raises(Infeasible) as error:
+        _ = search(Made(), Limits(flash=3000), judged=True).taken
+    assert "--max-flash 3,000 bytes of flash binds: the least of all" in error.value.reason
+    assert error.value.hint.startswith("--max-flash 4000 would do")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [ConvertOptions(pure_int8=True), ConvertOptions(kernels=Family.CMSIS_NN)],
+)
+def test_int4_weights_are_not_taken_where_they_cannot_be(options):
+    with pytest.raises(Infeasible) as error:
+        _ = search(Made(), Limits(flash=5000), options, judged=True).taken
+    assert set(names(error.value.outcome)) == {"int8"}
 
 
 def test_what_the_user_chose_stays():
@@ -229,7 +251,7 @@ def test_what_the_user_chose_stays():
 
 def test_dead_channels_may_stay():
     bench = Made(prunes=True)
-    outcome = search(bench, Limits(flash=6000), complete=True)
+    outcome = search(bench, Limits(ram=6000), complete=True)
     kept = [p for p in outcome.points if not p.candidate.options.prune]
     assert {p.candidate.options.ram for p in kept} == {Ram.AUTO}
     assert len(kept) == 2

@@ -36,10 +36,11 @@ from toolchain.ops.wide.table import WHOLE, interpolate, make_tables
 from toolchain.options import ConvertOptions
 from toolchain.pipeline.precision import Aim
 from toolchain.quant.mixed import mix
+from toolchain.quant.mixture import Mixture
 from toolchain.quant.quantize import quantize
 from toolchain.quant.ranges import Range
 from toolchain.quant.refine import Wanted, refine
-from toolchain.quant.sensitivity import Plain, _fewest, widen
+from toolchain.quant.sensitivity import _fewest, widen
 from toolchain.quant.trial import float_values
 from toolchain.rows import flattened
 
@@ -184,11 +185,11 @@ def test_the_hard_net_stays_rescued_and_comes_nearer() -> None:
     found = refine(
         graph, (columns, len(columns)), (histograms, lambda g: measure(g, samples)), Wanted()
     )
-    model = Plain(found.graph, found.ranges, found.seen, graph.rounding)
+    model = Mixture(found.graph, found.ranges, found.seen, graph.rounding)
     expected = float_values(graph, {"x": test}, ["y"])["y"]
 
     def error(wide: frozenset[str]) -> float:
-        real = model.outputs(wide, {"x": test})["y"]
+        real = model.also(wide).outputs({"x": test})["y"]
         assert agreement(expected.reshape(-1, 1), real.reshape(-1, 1)) >= 0.99
         return float(np.square(real - expected).sum())
 
@@ -197,15 +198,15 @@ def test_the_hard_net_stays_rescued_and_comes_nearer() -> None:
 
 def test_the_most_sensitive_layers_are_taken_until_it_is_enough() -> None:
     graph = _net()
-    model = Plain(graph, RANGES, RANGES, graph.rounding)
+    model = Mixture(graph, RANGES, RANGES, graph.rounding)
     samples = {"x": RNG.uniform(-1, 1, (20, *SHAPE)).astype(np.float32)}
     expected = float_values(graph, samples, graph.outputs)
 
     def error(found) -> float:
         return float(np.square(found["y"] - expected["y"]).sum())
 
-    least = error(model.outputs(frozenset({"h", "z", "y"}), samples))
-    most = error(model.outputs(frozenset(), samples))
+    least = error(model.also({"h", "z", "y"}).outputs(samples))
+    most = error(model.outputs(samples))
     assert least < most
     assert widen(model, samples, lambda _, found: error(found) <= most).layers == frozenset()
     every = widen(model, samples, lambda _, found: error(found) <= least)
@@ -218,7 +219,7 @@ def test_the_most_sensitive_layers_are_taken_until_it_is_enough() -> None:
 
 def test_more_layers_follow_until_a_second_look_holds() -> None:
     graph = _net()
-    model = Plain(graph, RANGES, RANGES, graph.rounding)
+    model = Mixture(graph, RANGES, RANGES, graph.rounding)
     samples = {"x": RNG.uniform(-1, 1, (20, *SHAPE)).astype(np.float32)}
     asked: list[Graph] = []
 

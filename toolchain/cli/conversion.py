@@ -28,6 +28,7 @@ class Quantisation:
     shape: option.SHAPE = field(default_factory=list)
     outputs: option.OUTPUTS = field(default_factory=list)
     int16: option.INT16 = field(default_factory=list)
+    int4: option.INT4 = field(default_factory=list)
     pure_int8: option.PURE = False
 
     def given(self) -> list[str]:
@@ -54,6 +55,7 @@ class Quantisation:
             shapes=shapes_of(self.shape),
             outputs=tuple(self.outputs),
             int16=tuple(self.int16),
+            int4=tuple(self.int4),
             pure_int8=self.pure_int8,
         )
 

@@ -195,5 +195,11 @@ INT16 = Annotated[
         "--int16", help="Layer (or * pattern) with int16 codes; auto: as gates need; repeatable."
     ),
 ]
-PURE = Annotated[bool, typer.Option("--pure-int8", help="Refuse int16 codes.")]
+INT4 = Annotated[
+    list[str],
+    typer.Option(
+        "--int4", help="Layer (or * pattern) with int4 weights; auto: as gates allow; repeatable."
+    ),
+]
+PURE = Annotated[bool, typer.Option("--pure-int8", help="Refuse int16 codes and int4 weights.")]
 EMULATOR = Annotated[Engine, typer.Option("--emulator", help="Which engine runs the firmware.")]

@@ -74,6 +74,11 @@ class Graph:
         """Whether the tensor's value is known."""
         return name in self.constants
 
+    def stored_bytes(self) -> Mapping[str, int]:
+        """Bytes of flash that each constant takes, as the operators that read it store it."""
+        packed = {x: op.stored_bytes(x, self.types) for op in self.ops for x in op.inputs}
+        return {x: packed.get(x, int(value.nbytes)) for x, value in self.constants.items()}
+
     def activations(self, op: Op) -> tuple[str, ...]:
         """The inputs of an operator that are not constants."""
         return tuple(x for x in op.inputs if x not in self.constants)

@@ -371,6 +371,10 @@ class Op(ABC):
         """Multiply-accumulate operations per inference."""
         return 0
 
+    def stored_bytes(self, constant: str, types: Types) -> int:
+        """Bytes of flash that a constant input takes, as kernels pack it; without padding."""
+        return types[constant].nbytes
+
     @classmethod
     @abstractmethod
     def example(cls, rng: np.random.Generator) -> Example:

@@ -14,7 +14,12 @@ from toolchain.ir.fixedpoint import (
     requantize,
     saturate,
 )
-from toolchain.ops._weights import layer_multipliers, lower_layer, smallest_output_scale
+from toolchain.ops._weights import (
+    INT8_REACH,
+    layer_multipliers,
+    lower_layer,
+    smallest_output_scale,
+)
 
 STRUCTURES = 180
 """Kernel.call_bytes of a call in CMSIS-NN's manner: nine structures and pointers."""
@@ -50,9 +55,16 @@ class LayerOp(Op):
     batches: ClassVar[bool] = True
     channel_axis: ClassVar[int] = 0
     """Axis of the output channels in the filter."""
+    weight_reach: ClassVar[int] = INT8_REACH
+    """Largest magnitude of a weight."""
 
     low: float | None
     high: float | None
+
+    @property
+    def weight_bits(self) -> int:
+        """Bits of a weight in flash."""
+        return self.weight_reach.bit_length() + 1
 
     @abstractmethod
     def sums(self, x: Array, w: Array) -> Array:
@@ -78,9 +90,10 @@ class LayerOp(Op):
         return smallest_output_scale(w, bias, types[self.x].q.scale, self.channel_axis)
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
-        """int8 filters per output channel, int32 biases."""
+        """Integer filters per output channel, int32 biases."""
         w, bias = (constants[n] for n in self.inputs[1:])
-        return lower_layer(self, types, w, bias, self.channel_axis)
+        axis, reach = self.channel_axis, self.weight_reach
+        return lower_layer(self, types, w, bias, axis, reach=reach)
 
     def tables(self, types: Types, target: Target) -> Mapping[str, Array]:  # noqa: ARG002
         """Requantisation parameters per output channel."""

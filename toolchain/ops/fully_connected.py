@@ -115,9 +115,10 @@ class FullyConnected(LayerOp):
         return np.asarray(x.astype(kind) @ w.T.astype(kind))
 
     def lower(self, types: Types, constants: Constants) -> Lowered:
-        """int8 weights per output channel, int32 biases."""
+        """Integer weights per output channel, int32 biases."""
         w, bias = (constants[n] for n in self.inputs[1:])
-        return lower_layer(self, types, w, bias, self.channel_axis, keep_single=True)
+        axis, reach = self.channel_axis, self.weight_reach
+        return lower_layer(self, types, w, bias, axis, keep_single=True, reach=reach)
 
     def arguments(self, types: Types) -> Mapping[str, Any]:
         """Rows (batch), input and output channels, first multiplier, clamp."""

@@ -12,16 +12,17 @@ from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.samples import Samples
 from toolchain.ir import DType, Graph, Rounding, Stage, verify
 from toolchain.options import ConvertOptions, Progress, silent
+from toolchain.pipeline.int4 import choose_int4, int4_named, int4_note, refuse_both
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
-from toolchain.pipeline.precision import AUTO, Aim, choose_wide
+from toolchain.pipeline.precision import AUTO, Aim, Meeting, asked_here, choose_wide
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Plans, Ram, check_planned, divided, require_fit, rows_notes
 from toolchain.project import Project, layer_names, layers_named, written_aside
 from toolchain.quant.choose import choose, idle_choices
+from toolchain.quant.mixture import Mixture
 from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, free_tensors
 from toolchain.quant.refine import Refined, Wanted, split
-from toolchain.quant.sensitivity import Plain
 from toolchain.rows import flattened
 
 
@@ -110,8 +111,9 @@ def quantise(
     Raises:
         InputRefused: The data are none to calibrate with, or are missing.
     """
-    patterns = tuple(pattern for pattern in options.int16 if pattern != AUTO)
-    named = layers_named(graph, patterns, "convert")
+    wide = layers_named(graph, _named(options.int16), "convert")
+    few = int4_named(graph, _named(options.int4))
+    refuse_both(graph, wide, few)
     if options.pure_int8:
         _require_pure(graph)
     chosen = Refined(graph, {}, {})
@@ -119,28 +121,38 @@ def quantise(
         wanted = Wanted(options.method, options.percentile, options.refine_weights, rounding)
         chosen = choose(graph, model, samples, wanted, progress)
     idle = idle_choices(graph, options.method, weights=options.refine_weights)
-    chosen = replace(chosen, remarks=(*chosen.remarks, *idle))
-    chooses = AUTO in options.int16
-    fit = None
-    if samples is not None and chosen.recipe is not None and (chooses or named):
-        fit, _ = split(chosen.graph, samples, len(samples))
-    source = Plain(
+    mixture = Mixture(
         chosen.unrefined,
         chosen.ranges,
         chosen.seen,
         rounding,
         chosen.graph,
         chosen.recipe,
-        fit,
-        named,
+        wide=wide,
+        few=few,
     )
-    found: frozenset[str] = frozenset()
-    if chooses:
-        here = options.gates is not None
-        aim = Aim(options.gates if here else options.goal, here)
-        found, note = choose_wide(source, model, samples, aim, progress)
-        chosen = replace(chosen, remarks=(*chosen.remarks, note))
-    return chosen, source.quantized(found)
+    if samples is not None and (options.int16 or options.int4):
+        mixture = replace(mixture, fit=split(mixture.graph, samples, len(samples))[0])
+    here, remarks = options.gates is not None, [*idle]
+    aim = Aim(options.gates if here else options.goal, here)
+    if AUTO in options.int16:
+        found, note = choose_wide(mixture, model, samples, aim, progress)
+        mixture = mixture.also(wide=found)
+        remarks.append(note)
+    if AUTO in options.int4:
+        holds = asked_here(model, samples, aim, progress)
+        found, note = choose_int4(mixture, samples, Meeting(aim.held), holds, progress)
+        mixture = mixture.also(few=found)
+        remarks.append(note)
+    quantized = mixture.quantized()
+    if mixture.few:
+        left = prune(quantized.graph).graph if options.prune else quantized.graph
+        remarks.append(int4_note(mixture, samples, left))
+    return replace(chosen, remarks=(*chosen.remarks, *filter(None, remarks))), quantized
+
+
+def _named(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(pattern for pattern in patterns if pattern != AUTO)
 
 
 class Planner:

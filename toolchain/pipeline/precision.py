@@ -1,5 +1,6 @@
-"""Layers that get int16 codes by themselves: as many as the gates need."""
+"""Layers that get int16 codes by themselves, as many as the gates need, and what judges that."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnx import ModelProto
@@ -11,8 +12,9 @@ from toolchain.frontend.samples import Samples
 from toolchain.ir import Graph
 from toolchain.options import Progress
 from toolchain.project import layer_names
+from toolchain.quant.mixture import Mixture
 from toolchain.quant.refine import LEAST_SAMPLES, split
-from toolchain.quant.sensitivity import Outputs, Plain, widen
+from toolchain.quant.sensitivity import Outputs, widen
 
 AUTO = "auto"
 """In place of names of layers."""
@@ -56,8 +58,76 @@ class Aim:
         return Gates(None if least is None else (1.0 + least) / 2, sqnr)
 
 
+Good = Callable[[Outputs, Outputs], bool]
+"""Whether outputs, beside those of the float graph, are good enough."""
+
+
+class Meeting:
+    """Whether outputs meet gates; without any, GOAL or GOAL_OF_VALUES.
+
+    Args:
+        gates: The gates.
+    """
+
+    def __init__(self, gates: Gates | None) -> None:
+        self.gates = gates
+        self.missed = ""
+        """What the last outputs missed."""
+
+    def __call__(self, expected: Outputs, found: Outputs) -> bool:
+        """Judge outputs beside those of the float graph."""
+        verdict = judge(expected, found, gates=self.gates or GOAL_OF_VALUES)
+        if self.gates is None and verdict.agreement is not None:
+            verdict = judge(expected, found, gates=GOAL)
+        self.missed = "; ".join(verdict.reasons)
+        return verdict.passed
+
+
+def asked_here(
+    model: ModelProto, samples: Samples | None, aim: Aim, progress: Progress
+) -> Callable[[Graph], bool] | None:
+    """Whether an integer graph keeps the gates on all samples; None: they are asked elsewhere.
+
+    Args:
+        model: The original model.
+        samples: Calibration samples.
+        aim: What layers are chosen for.
+        progress: Told about the samples that ran.
+    """
+    if samples is None or not aim.here:
+        return None
+
+    def holds(graph: Graph) -> bool:
+        found = evaluate(
+            model,
+            graph,
+            samples,
+            gates=aim.gates,
+            progress=lambda done, total: progress("check gates", done, total),
+        )
+        return found.comparison.passed
+
+    return holds
+
+
+def require_choice(samples: Samples | None, asked: str) -> Samples:
+    """The samples, when layers can be chosen by them.
+
+    Args:
+        samples: Calibration samples.
+        asked: The option that asks for it.
+
+    Raises:
+        InputRefused: There are none of real values, or too few.
+    """
+    if samples is None or samples.codes or len(samples) < LEAST_SAMPLES:
+        reason = f"to choose layers takes {LEAST_SAMPLES} calibration samples of real values"
+        raise InputRefused("convert", asked, reason, "name layers, or give more data")
+    return samples
+
+
 def choose_wide(
-    plain: Plain, model: ModelProto, samples: Samples | None, aim: Aim, progress: Progress
+    mixture: Mixture, model: ModelProto, samples: Samples | None, aim: Aim, progress: Progress
 ) -> tuple[frozenset[str], str]:
     """The layers that need int16 codes, by their output tensors, and a sentence about them.
 
@@ -65,7 +135,7 @@ def choose_wide(
     samples, more layers follow until they hold there.
 
     Args:
-        plain: The model with int8 codes.
+        mixture: The model; layers that have another precision keep it.
         model: The original model.
         samples: Calibration samples, real values.
         aim: What the layers are for.
@@ -74,39 +144,17 @@ def choose_wide(
     Raises:
         InputRefused: There are no such samples, or too few.
     """
-    if samples is None or samples.codes or len(samples) < LEAST_SAMPLES:
-        reason = f"to choose layers takes {LEAST_SAMPLES} calibration samples of real values"
-        raise InputRefused("convert", "--int16 auto", reason, "name layers, or give more data")
-    known = samples
-    _, held = split(plain.graph, known, len(known))
-    goal, last = aim.held, ""
-
-    def good(expected: Outputs, found: Outputs) -> bool:
-        nonlocal last
-        verdict = judge(expected, found, gates=goal or GOAL_OF_VALUES)
-        if goal is None and verdict.agreement is not None:
-            verdict = judge(expected, found, gates=GOAL)
-        last = "; ".join(verdict.reasons)
-        return verdict.passed
-
-    def holds(graph: Graph) -> bool:
-        found = evaluate(
-            model,
-            graph,
-            known,
-            gates=aim.gates,
-            progress=lambda done, total: progress("check gates", done, total),
-        )
-        return found.comparison.passed
-
+    known = require_choice(samples, "--int16 auto")
+    _, held = split(mixture.graph, known, len(known))
+    good = Meeting(aim.held)
     result = widen(
-        plain,
+        mixture,
         held,
         good,
-        holds if aim.here else None,
+        asked_here(model, known, aim, progress),
         lambda done, total: progress("sensitivity", done, total),
     )
-    names = layer_names(plain.graph.ops)
+    names = layer_names(mixture.graph.ops)
     chosen = [names[y] for y, _ in result.order if y in result.layers]
     if not chosen:
         return result.layers, "int16 auto: no layer needs it"
@@ -114,6 +162,6 @@ def choose_wide(
         return result.layers, f"int16 auto: {', '.join(chosen)}"
     note = f"int16 auto: all {len(chosen)} layers, which is not enough"
     if not aim.here:
-        note += f": on held-back samples {last}"
-    better = "" if plain.recipe else ", --weights auto chooses them better"
+        note += f": on held-back samples {good.missed}"
+    better = "" if mixture.recipe else ", --weights auto chooses them better"
     return result.layers, f"{note} (weights stay int8{better})"

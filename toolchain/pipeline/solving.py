@@ -13,6 +13,7 @@ from toolchain.check.evaluate import evaluate
 from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.ir import DType
+from toolchain.ops.int4 import Int4Layer
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.conversion import Planner, quantise
 from toolchain.pipeline.costs import Meter
@@ -147,7 +148,8 @@ class _Bench:
         graph = self._planner(candidate).graph
         names = (*graph.inputs, *(y for op in graph.ops for y in op.outputs))
         kinds = {graph.types[name].dtype for name in names}
-        return "+".join(kind.value for kind in DType if kind in kinds)
+        few = ["int4"] if any(isinstance(op, Int4Layer) for op in graph.ops) else []
+        return "+".join([*(kind.value for kind in DType if kind in kinds), *few])
 
     def accuracy(self, candidate: Candidate) -> Comparison:
         key = _quantisation(candidate)
@@ -208,8 +210,7 @@ class _Bench:
             arranged = self.planned(candidate).arranged
         except InputRefused as error:
             return Costs(None, None, unfit=_told(error))
-        constants = flattened(arranged.graph).constants.values()
-        flash = sum(int(values.nbytes) for values in constants)
+        flash = sum(flattened(arranged.graph).stored_bytes().values())
         costs = Costs(flash, arranged.plan.arena_bytes + options.stack_bytes)
         try:
             require_fit(arranged, job.board, options.stack_bytes, job.memories, options.keep_inputs)

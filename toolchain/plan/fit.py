@@ -8,6 +8,7 @@ from toolchain.plan.divide import divided
 from toolchain.plan.economy import Arranged
 from toolchain.plan.memories import AUTO, Memories, memories_of
 from toolchain.plan.ram import Ram
+from toolchain.rows import flattened
 
 
 def require_fit(
@@ -79,7 +80,7 @@ def _way_out(
 
 def _require_flash(graph: Graph, board: Board, memories: Memories) -> None:
     flash = board.usable(memories.weights) if memories.weights else board.flash
-    sizes = {name: int(value.nbytes) for name, value in graph.constants.items()}
+    sizes = flattened(graph).stored_bytes()
     weights = sum(sizes.values())
     if weights <= flash.bytes:
         return

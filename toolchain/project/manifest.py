@@ -7,7 +7,11 @@ from toolchain.emit import FirmwareModel
 
 
 class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One kernel call as `convert` reports it."""
+    """One kernel call as `convert` reports it.
+
+    Args:
+        weight_bits: Of each weight; 0 where there are none.
+    """
 
     name: str
     op: str
@@ -15,6 +19,7 @@ class LayerFacts(msgspec.Struct, frozen=True, kw_only=True):
     macs: int
     shape: tuple[int, ...]
     weights_bytes: int
+    weight_bits: int = 0
     scratch_bytes: int
     rejected: tuple[str, ...] = ()
     predicted: int | None = None

@@ -15,6 +15,7 @@ from toolchain.emit import FirmwareModel, LayerInfo, ModelCode, Port
 from toolchain.ir import Array, Graph, Rounding
 from toolchain.ir.serialize import save_graph
 from toolchain.ir.text import graph_text
+from toolchain.ops._layer import LayerOp
 from toolchain.project.folder import MANIFEST, MODEL
 from toolchain.project.manifest import BufferFacts, GainFacts, LayerFacts, Manifest, StepFacts
 from toolchain.project.names import layer_names
@@ -101,8 +102,11 @@ def manifest_of(code: ModelCode, source: Source) -> Manifest:
             macs=layer.op.macs(graph.types),
             shape=graph.types[layer.op.y].shape,
             weights_bytes=sum(
-                int(graph.constants[x].nbytes) for x in layer.op.inputs if x in graph.constants
+                layer.op.stored_bytes(x, graph.types)
+                for x in layer.op.inputs
+                if x in graph.constants
             ),
+            weight_bits=layer.op.weight_bits if isinstance(layer.op, LayerOp) else 0,
             scratch_bytes=layer.choice.scratch,
             rejected=layer.choice.rejected,
             predicted=layer.choice.predicted,

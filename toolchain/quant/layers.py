@@ -14,9 +14,9 @@ from toolchain.ir import Array, DType, Graph, Op, Quant, TensorType
 from toolchain.ir.batch import evaluate_op, last_uses, simulate_op
 from toolchain.ir.fixedpoint import clip, quantize_as
 from toolchain.ops._layer import LayerOp
-from toolchain.ops._weights import ACCUMULATOR_MAX, NARROW, WIDE
+from toolchain.ops._weights import ACCUMULATOR_MAX, INT8_REACH, NARROW, WIDE
 from toolchain.quant.moments import Layer, Moments, as_groups, from_groups, positions
-from toolchain.quant.rounding import best_weights, round_weights
+from toolchain.quant.rounding import best_scales, best_weights, round_weights
 from toolchain.quant.trial import Samples
 
 _POSITIONS = 8192
@@ -38,7 +38,13 @@ class Recipe:
     pull: float | None = None
 
 
-def refine_layers(graph: Graph, integer: Graph, samples: Samples, recipe: Recipe) -> Graph:
+INT4 = Recipe(True, 0.1)
+"""What is done to layers with int4 weights."""
+
+
+def refine_layers(
+    graph: Graph, integer: Graph, samples: Samples, recipe: Recipe | None, int4: Recipe = INT4
+) -> Graph:
     """The float graph with refined weights and biases for quantize().
 
     1. Convolutions, depthwise convolutions and fully connected layers get the weights of the
@@ -51,7 +57,8 @@ def refine_layers(graph: Graph, integer: Graph, samples: Samples, recipe: Recipe
         graph: Float graph.
         integer: quantize(graph, ...), whose scales of activations are taken.
         samples: Calibration samples.
-        recipe: What to do.
+        recipe: What to do; None: layers with int8 weights stay as they are.
+        int4: What to do to layers with int4 weights.
     """
     floats: dict[str, Array] = {**graph.constants, **samples}
     codes: dict[str, Array] = dict(integer.constants)
@@ -60,9 +67,10 @@ def refine_layers(graph: Graph, integer: Graph, samples: Samples, recipe: Recipe
     refined: dict[str, _Constants] = {}
     for op, dying in last_uses(integer):
         twin, done = twins.get(op.y, (None, []))
-        if isinstance(twin, LayerOp) and isinstance(op, LayerOp):
+        own = int4 if isinstance(op, LayerOp) and op.weight_reach < INT8_REACH else recipe
+        if isinstance(twin, LayerOp) and isinstance(op, LayerOp) and own is not None:
             sums = _sums(graph, twin, floats)
-            new = _refine(graph, integer, (twin, op), codes, sums, recipe)
+            new = _refine(graph, integer, (twin, op), codes, sums, own)
             refined[op.y] = new
             integer = _with(integer, op, new)
             codes.update({n: integer.constants[n] for n in op.inputs[1:]})
@@ -170,13 +178,20 @@ def _rounded(
     moments.add(*positions(op, centred, sums, _POSITIONS))
     target = as_groups(op, weights, inputs) * scale
     scales = old[1].reshape(target.shape[:2])
+    reach = op.weight_reach
     if recipe.pull is not None:
         target = best_weights(moments, target, recipe.pull)
-        natural = (np.abs(target).max(axis=2) / (127.0 * scale)).astype(np.float32)
+    if recipe.pull is not None or reach < INT8_REACH:
+        natural = np.abs(target).max(axis=2) / (reach * scale)
+        if reach < INT8_REACH:
+            largest = np.where(natural > 0, natural, 1.0) * scale
+            found = best_scales(moments, target, largest, _DAMPING, reach) / scale
+            natural = np.where(natural > 0, found, 0.0)
+        natural = natural.astype(np.float32)
         # a scale that was raised against overflow stays
-        raised = np.abs(as_groups(op, old[0], inputs)).max(axis=2) < 126
+        raised = np.abs(as_groups(op, old[0], inputs)).max(axis=2) < reach - reach // INT8_REACH
         scales = np.where(raised | (natural == 0), scales, natural.astype(np.float64))
-    codes = round_weights(moments, target, scales * scale, _DAMPING)
+    codes = round_weights(moments, target, scales * scale, _DAMPING, reach)
     return from_groups(op, codes, weights.shape), scales.reshape(-1)
 
 

@@ -154,7 +154,7 @@ def _plain_method(wanted: Wanted) -> str:
 def split(
     graph: Graph, samples: Iterable[Mapping[str, Array]], count: int
 ) -> tuple[Samples, Samples]:
-    """Samples to fit and samples to judge by: every third is held back.
+    """Samples to fit and samples to judge by: every third is held back, of fewer than three none.
 
     Of many samples evenly spread ones are taken, as many as can be judged in about a second.
     """
@@ -163,6 +163,8 @@ def split(
     most = int(min(_MOST_SAMPLES, _MACS / max(macs, 1), _BYTES / max(elements, 1)))
     fits = set(_spread([i for i in range(count) if i % _HELD != _HELD - 1], max(_FIT * most, 12)))
     helds = set(_spread([i for i in range(count) if i % _HELD == _HELD - 1], max(most, 6)))
+    if count < _HELD:
+        helds = fits
     columns: tuple[dict[str, list[Array]], ...] = (
         {x: [] for x in graph.inputs},
         {x: [] for x in graph.inputs},

@@ -1,22 +1,12 @@
 """Integer weights that reproduce a layer's float results on real inputs, not its float weights."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from toolchain.ops._weights import INT8_REACH, SHRUNK
 from toolchain.quant.moments import Matrix, Moments
 
 _SWEEPS = 4
-_MAX_CODE = 127
-
-
-@dataclass(frozen=True, slots=True)
-class Rounded:
-    """Codes [G, O, K] as whole numbers and their scales [G, O]."""
-
-    codes: Matrix
-    scales: Matrix
 
 
 def best_weights(moments: Moments, weights: Matrix, damping: float) -> Matrix:
@@ -38,7 +28,7 @@ def best_weights(moments: Moments, weights: Matrix, damping: float) -> Matrix:
 
 
 def round_weights(
-    moments: Moments, weights: Matrix, scales: Matrix, damping: float
+    moments: Moments, weights: Matrix, scales: Matrix, damping: float, reach: int = INT8_REACH
 ) -> NDArray[np.float64]:
     """Codes [G, O, K] whose products with the inputs come closest to those of the weights.
 
@@ -52,10 +42,37 @@ def round_weights(
         weights: Real weights to round, times the input scale.
         scales: Scale of each output times the input scale, [G, O].
         damping: Added to the diagonal, in units of the mean variance of a code.
+        reach: Largest magnitude of a code.
     """
+    return _round(_damped(moments, damping), weights / scales[:, :, None], reach)
+
+
+def best_scales(
+    moments: Moments, weights: Matrix, scales: Matrix, damping: float, reach: int
+) -> Matrix:
+    """The scales [G, O] with which weights that are rounded one after the other are best.
+
+    Args:
+        moments: Of the layer.
+        weights: Real weights to round, times the input scale, [G, O, K].
+        scales: The largest scales, times the input scale, [G, O]; SHRUNK says which are tried.
+        damping: As for round_weights.
+        reach: Largest magnitude of a code.
+    """
+    own, order = _ordered(_damped(moments, damping))
+    found, factor = [scales * shrunk for shrunk in SHRUNK], _factor(own)
+    errors = []
+    for tried in found:
+        exact = np.take_along_axis(weights / tried[:, :, None], order[:, None, :], axis=2)
+        codes = _one_by_one(factor, exact, reach)
+        errors.append(_errors(own, exact - codes) * tried**2)
+    best = np.argmin(errors, axis=0)
+    return np.asarray(np.choose(best, found))
+
+
+def _damped(moments: Moments, damping: float) -> Matrix:
     own, _ = moments.covariances()
-    own = own + _ridge(own, damping) * np.eye(own.shape[1])
-    return _round(own, weights / scales[:, :, None])
+    return np.asarray(own + _ridge(own, damping) * np.eye(own.shape[1]))
 
 
 def _ridge(own: Matrix, damping: float) -> Matrix:
@@ -64,34 +81,54 @@ def _ridge(own: Matrix, damping: float) -> Matrix:
     return np.asarray(np.where(mean > 0, damping * mean, 1.0)[:, None, None])
 
 
-def _round(own: Matrix, exact: Matrix) -> Matrix:
-    """All groups side by side: covariances [G, K, K], weights in steps [G, O, K]."""
+def _ordered(own: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
+    """The covariances with the largest variance first, and that order [G, K]."""
     order = np.argsort(-np.diagonal(own, axis1=1, axis2=2), axis=1, kind="stable")
     own = np.take_along_axis(own, order[:, :, None], axis=1)
-    own = np.take_along_axis(own, order[:, None, :], axis=2)
+    return np.take_along_axis(own, order[:, None, :], axis=2), order
+
+
+def _round(own: Matrix, exact: Matrix, reach: int) -> Matrix:
+    """All groups side by side: covariances [G, K, K], weights in steps [G, O, K]."""
+    own, order = _ordered(own)
     exact = np.take_along_axis(exact, order[:, None, :], axis=2)
-    factor = np.linalg.cholesky(np.linalg.inv(own)).transpose(0, 2, 1)
-    moving, codes = exact.copy(), np.empty_like(exact)
-    for k in range(own.shape[1]):
-        codes[:, :, k] = _nearest(moving[:, :, k])
-        error = (moving[:, :, k] - codes[:, :, k]) / factor[:, k, k, None]
-        moving[:, :, k + 1 :] -= error[:, :, None] * factor[:, None, k, k + 1 :]
-    both = [_settled(own, exact, start) for start in (codes, _nearest(exact))]
-    errors = [np.sum(((exact - c) @ own) * (exact - c), axis=2) for c in both]
+    starts = (_one_by_one(_factor(own), exact, reach), _nearest(exact, reach))
+    both = [_settled(own, exact, start, reach) for start in starts]
+    errors = [_errors(own, exact - c) for c in both]
     codes = np.where((errors[0] <= errors[1])[:, :, None], *both)
     found = np.empty_like(codes)
     np.put_along_axis(found, np.broadcast_to(order[:, None, :], codes.shape), codes, axis=2)
     return found
 
 
-def _settled(own: Matrix, exact: Matrix, start: Matrix) -> Matrix:
+def _errors(own: Matrix, difference: Matrix) -> Matrix:
+    """[G, O]: mean squared error of the sums for weights that differ so."""
+    return np.asarray(np.sum((difference @ own) * difference, axis=2))
+
+
+def _factor(own: Matrix) -> Matrix:
+    """The upper triangular factor of the inverse [G, K, K]."""
+    return np.asarray(np.linalg.cholesky(np.linalg.inv(own)).transpose(0, 2, 1))
+
+
+def _one_by_one(factor: Matrix, exact: Matrix, reach: int) -> Matrix:
+    """Nearest codes, each after the errors of those before it moved into the rest."""
+    moving, codes = exact.copy(), np.empty_like(exact)
+    for k in range(factor.shape[1]):
+        codes[:, :, k] = _nearest(moving[:, :, k], reach)
+        error = (moving[:, :, k] - codes[:, :, k]) / factor[:, k, k, None]
+        moving[:, :, k + 1 :] -= error[:, :, None] * factor[:, None, k, k + 1 :]
+    return codes
+
+
+def _settled(own: Matrix, exact: Matrix, start: Matrix, reach: int) -> Matrix:
     """Codes that no change of a single one makes better."""
     codes = start.copy()
     pull = (exact - codes) @ own
     for _ in range(_SWEEPS):
         moved = False
         for k in range(own.shape[1]):
-            wanted = _nearest(codes[:, :, k] + pull[:, :, k] / own[:, k, k, None])
+            wanted = _nearest(codes[:, :, k] + pull[:, :, k] / own[:, k, k, None], reach)
             step = wanted - codes[:, :, k]
             if step.any():
                 moved = True
@@ -102,6 +139,6 @@ def _settled(own: Matrix, exact: Matrix, start: Matrix) -> Matrix:
     return codes
 
 
-def _nearest(exact: Matrix) -> Matrix:
+def _nearest(exact: Matrix, reach: int) -> Matrix:
     """The nearest codes, as whole numbers."""
-    return np.asarray(np.minimum(np.maximum(np.rint(exact), -_MAX_CODE), _MAX_CODE))
+    return np.asarray(np.minimum(np.maximum(np.rint(exact), -reach), reach))

@@ -1,18 +1,13 @@
 """Which layers need int16 codes: the most sensitive ones, until the outputs are good enough."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from toolchain.ir import Array, Graph, Rounding
-from toolchain.ir.batch import simulate_batch
-from toolchain.ir.fixedpoint import dequantize, quantize_as
+from toolchain.ir import Array, Graph
 from toolchain.ops.wide import moves_codes, twin
-from toolchain.quant.layers import Recipe, refine_layers
-from toolchain.quant.mixed import mix
-from toolchain.quant.quantize import Quantized, quantize
-from toolchain.quant.ranges import Range
+from toolchain.quant.mixture import Mixture
 from toolchain.quant.trial import Samples, float_values
 
 Outputs = Mapping[str, Array]
@@ -37,57 +32,8 @@ class Widened:
     order: tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """A float graph with what quantize() and mix() take.
-
-    Args:
-        graph: Float graph, every operator on int8 codes, with the weights it had.
-        ranges: Ranges for quantize().
-        seen: Extremes of the same tensors.
-        rounding: How the integer model requantises.
-        refined: The same graph with weights refined for int8 codes; None: they were not.
-        recipe: How they were; beside int16 codes they are refined again in this way.
-        fit: Samples to refine by.
-        named: Layers that have int16 codes whatever else has, by the tensors they write.
-    """
-
-    graph: Graph
-    ranges: Mapping[str, Range]
-    seen: Mapping[str, Range]
-    rounding: Rounding
-    refined: Graph | None = None
-    recipe: Recipe | None = None
-    fit: Samples | None = None
-    named: frozenset[str] = frozenset()
-
-    @property
-    def unrefined(self) -> "Plain":
-        """The same with the weights it had."""
-        return replace(self, refined=None, recipe=None)
-
-    def quantized(self, wide: frozenset[str]) -> Quantized:
-        """The integer model with these layers and the named ones on int16 codes."""
-        wide = wide | self.named
-        source = self.graph if wide or self.refined is None else self.refined
-        mixed = mix(source, wide, self.ranges, self.seen)
-        made = quantize(mixed.graph, mixed.ranges, self.rounding)
-        if wide and self.recipe is not None and self.fit is not None:
-            # what other layers make of their int8 codes has changed
-            again = refine_layers(mixed.graph, made.graph, self.fit, self.recipe)
-            made = quantize(again, mixed.ranges, self.rounding)
-        return replace(made, warnings=(*made.warnings, *mixed.notes))
-
-    def outputs(self, wide: frozenset[str], samples: Samples) -> Outputs:
-        """Real outputs [N, ...] of that integer model."""
-        integer = self.quantized(wide).graph
-        codes = {x: quantize_as(samples[x], integer.types[x]) for x in integer.inputs}
-        found = simulate_batch(integer, codes)
-        return {y: dequantize(found[y], integer.types[y].q) for y in integer.outputs}
-
-
 def widen(
-    plain: Plain,
+    mixture: Mixture,
     samples: Samples,
     good: Callable[[Outputs, Outputs], bool],
     holds: Callable[[Graph], bool] | None = None,
@@ -99,40 +45,41 @@ def widen(
     How many are enough is bracketed, then bisected; each time weights are refined as they will be.
 
     Args:
-        plain: The model.
+        mixture: The model; layers that have another precision keep it.
         samples: Real values [N, ...] of the inputs.
         good: Whether outputs, beside those of the float graph, are good enough.
         holds: What the integer model has to keep besides; it is asked of what is good enough, and
             of more and more layers until it holds.
         progress: Called with (integer models judged, the most there may be).
     """
-    graph = plain.graph
+    graph = mixture.graph
     expected = float_values(graph, samples, graph.outputs)
+    taken = mixture.wide | mixture.few
     candidates = [
         op.y
         for op in graph.ops
-        if not moves_codes(op) and twin(op) is not None and op.y not in plain.named
+        if not moves_codes(op) and twin(op) is not None and op.y not in taken
     ]
     most, done = len(candidates) + 2 * len(candidates).bit_length() + 1, 0
 
-    def judged(model: Plain, wide: frozenset[str]) -> Outputs:
+    def judged(model: Mixture, wide: frozenset[str]) -> Outputs:
         nonlocal done
         done += 1
         if progress is not None:
             progress(done, most)
-        return model.outputs(wide, samples)
+        return model.also(wide).outputs(samples)
 
     def kept(wide: frozenset[str]) -> bool:
-        return holds is None or holds(plain.quantized(wide).graph)
+        return holds is None or holds(mixture.also(wide).quantized().graph)
 
     none: frozenset[str] = frozenset()
-    if good(expected, judged(plain, none)) and kept(none):
+    if good(expected, judged(mixture, none)) and kept(none):
         return Widened(none, True, ())
     every = frozenset(candidates)
-    noise = {y: _noise(expected, judged(plain.unrefined, every - {y})) for y in candidates}
+    noise = {y: _noise(expected, judged(mixture.unrefined, every - {y})) for y in candidates}
     order = sorted(candidates, key=lambda y: -noise[y])
     measured = tuple((y, noise[y]) for y in order)
-    count = _fewest(len(order), lambda n: good(expected, judged(plain, frozenset(order[:n]))))
+    count = _fewest(len(order), lambda n: good(expected, judged(mixture, frozenset(order[:n]))))
     enough = holds is None and count is not None
     count, step = len(order) if count is None else count, 1
     while holds is not None and not (enough := kept(frozenset(order[:count]))):

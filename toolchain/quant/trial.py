@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolchain.ir import Array, Graph, Op
-from toolchain.ir.batch import evaluate_op, last_uses, simulate_op
+from toolchain.ir.batch import evaluate_op, last_uses, simulate_batch, simulate_op
 from toolchain.ir.fixedpoint import dequantize, quantize_as
 from toolchain.ops.log_softmax import LogSoftmax
 from toolchain.ops.softmax import Softmax
@@ -71,6 +71,13 @@ def float_values(graph: Graph, samples: Samples, names: Iterable[str]) -> dict[s
             if name not in wanted:
                 del values[name]
     return {name: values[name] for name in wanted}
+
+
+def integer_outputs(graph: Graph, samples: Samples) -> dict[str, Array]:
+    """Real outputs [N, *shape] of an integer graph."""
+    codes = {x: quantize_as(samples[x], graph.types[x]) for x in graph.inputs}
+    found = simulate_batch(graph, codes)
+    return {y: dequantize(found[y], graph.types[y].q) for y in graph.outputs}
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,8 @@ def convert_record(project: Path, manifest: Manifest) -> Record:
                 "op": layer.op,
                 "kernel": layer.kernel,
                 "macs": layer.macs,
+                "weights_bytes": layer.weights_bytes,
+                "weight_bits": layer.weight_bits,
                 "predicted_instructions": layer.predicted,
                 "reason": layer.reason,
             }

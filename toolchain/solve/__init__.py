@@ -1,6 +1,6 @@
 """The cheapest way to convert a model that keeps every constraint."""
 
-from toolchain.solve.candidates import PRECISIONS, Candidate, Precision
+from toolchain.solve.candidates import Candidate, Precision
 from toolchain.solve.front import Point, cheapest, cost_order, dominates, front
 from toolchain.solve.limits import (
     ENERGY,
@@ -23,7 +23,6 @@ __all__ = [
     "FLASH",
     "LATENCY",
     "METRICS",
-    "PRECISIONS",
     "RAM",
     "Bench",
     "Candidate",

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolchain.ir import Family
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
 from toolchain.select import Optimize
+from toolchain.solve.limits import Limits
 
 _DEFAULT = ConvertOptions()
 
@@ -19,37 +21,41 @@ class Precision:
         name: For people; what was quantised has that of its codes.
         changes: Options of the conversion that bring it about.
         for_accuracy: It serves accuracy, not costs: of no use where one before it meets the gates.
+        for_flash: It serves flash, not the rest: of no use where flash has no limit.
         best_only: What it costs depends on how well it is calibrated, so there is one way.
     """
 
     name: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     for_accuracy: bool = False
+    for_flash: bool = False
     best_only: bool = False
 
 
 PRECISIONS = (
     Precision("int8"),
+    Precision("int8+int4", {"int4": ("auto",)}, for_flash=True, best_only=True),
     Precision("int8+int16", {"int16": ("auto",)}, for_accuracy=True, best_only=True),
 )
 """Cheapest first: one is tried only when no candidate of those before it keeps every constraint."""
 
 
-def precisions(options: ConvertOptions, *, free: bool) -> list[Precision]:
+def precisions(options: ConvertOptions, limits: Limits, *, free: bool) -> list[Precision]:
     """Those that are left to choose from, the first always.
 
     Args:
         options: The user's choices: what differs from the defaults stays.
+        limits: Bounds the user states.
         free: There are data to choose layers by.
     """
     first, *others = PRECISIONS
 
     def is_open(precision: Precision) -> bool:
-        pure = options.pure_int8 and "int16" in precision.changes
-        names = precision.changes
-        return not pure and all(getattr(options, n) == getattr(_DEFAULT, n) for n in names)
+        if precision.for_flash and (limits.flash is None or options.family is Family.CMSIS_NN):
+            return False
+        return all(getattr(options, n) == getattr(_DEFAULT, n) for n in precision.changes)
 
-    return [first, *filter(is_open, others if free else ())]
+    return [first, *filter(is_open, others if free and not options.pure_int8 else ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,8 @@ class Candidate:
         """How the integers are chosen, as on the command line."""
         weights = " --weights auto" if self.options.refine_weights else ""
         wide = "".join(f" --int16 {pattern}" for pattern in self.options.int16)
-        return f"{self.precision.name} --calibration {self.options.method}{weights}{wide}"
+        few = "".join(f" --int4 {pattern}" for pattern in self.options.int4)
+        return f"{self.precision.name} --calibration {self.options.method}{weights}{wide}{few}"
 
     @property
     def plan(self) -> str:

@@ -28,7 +28,7 @@ class Bench(Protocol):
         """Whether there are data by which ranges and weights of a model can be chosen."""
 
     def codes(self, candidate: Candidate) -> str:
-        """Types of the codes that the integer model computes with, joined by +."""
+        """Types of codes that the integer model has, and int4 weights, joined by +."""
 
     def accuracy(self, candidate: Candidate) -> Comparison:
         """The integer model over the data, with the gates; the plan makes no difference."""
@@ -70,7 +70,7 @@ class Search:
         self.constraints = constraints_of(limits)
         self.judged, self.complete = judged, complete
         self._free = bench.free()
-        self._precisions = precisions(options, free=self._free)
+        self._precisions = precisions(options, limits, free=self._free)
 
     def run(self) -> Outcome:
         """Candidates of every precision, until one is feasible.

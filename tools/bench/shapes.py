@@ -14,6 +14,7 @@ from toolchain.ops.average_pool import AveragePool
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.ops.fully_connected import FullyConnected
+from toolchain.ops.int4 import int4_form
 from toolchain.ops.max_pool import MaxPool
 from toolchain.ops.mul import Mul
 from toolchain.ops.softmax import Softmax
@@ -22,6 +23,8 @@ from toolchain.ops.wide.elementwise import Int16Add
 from toolchain.ops.wide.layers import Int16Conv2D, Int16DepthwiseConv2D, Int16FullyConnected
 from toolchain.quant.quantize import quantize
 from toolchain.quant.ranges import Range
+
+Maker = Callable[[np.random.Generator], Iterator["Instance"]]
 
 _GRID = 0.02
 _LARGE = np.float32(2.0**15)
@@ -211,6 +214,18 @@ def _dense(
             yield Instance(Example(op, {"x": shape}, constants), given)
 
 
+def _int4(make: Maker) -> Maker:
+    """The same layers with int4 weights and scales of their own."""
+
+    def made(_rng: np.random.Generator) -> Iterator[Instance]:
+        for instance in make(np.random.default_rng(12)):  # what follows keeps its numbers
+            op = int4_form(instance.example.op)
+            if op is not None and not instance.given:
+                yield Instance(replace(instance.example, op=op), {})
+
+    return made
+
+
 def _binary(operator: type[Add] | type[Sub] | type[Mul]) -> Iterator[Instance]:
     for a, b in (*((shape, shape) for shape in _SAME), *_BROADCAST):
         for low in (0.0, None):
@@ -235,6 +250,8 @@ _SHAPES = {
     "Conv2D": _convolutions,
     "DepthwiseConv2D": _depthwise,
     "FullyConnected": _dense,
+    "Int4Conv2D": _int4(_convolutions),
+    "Int4FullyConnected": _int4(_dense),
     "Add": lambda _: _binary(Add),
     "Sub": lambda _: _binary(Sub),
     "Mul": lambda _: _binary(Mul),

@@ -17,7 +17,7 @@ from toolchain.ops.fast.narrow import narrow
 Shape4 = tuple[int, int, int, int]
 
 
-def _geometry(site: Site) -> tuple[Window, Shape4, Shape4]:
+def geometry(site: Site) -> tuple[Window, Shape4, Shape4]:
     """The window and the shapes; rows of a fully connected layer are pixels."""
     x, y = site.shape(site.op.x), site.shape(site.op.y)
     if hasattr(site.op, "window"):
@@ -28,20 +28,21 @@ def _geometry(site: Site) -> tuple[Window, Shape4, Shape4]:
 
 def _depth(site: Site) -> int:
     """Input channels of a group."""
-    return int(rows_of(site).shape[1]) // prod(_geometry(site)[0].kernel)
+    return int(rows_of(site).shape[1]) // prod(geometry(site)[0].kernel)
 
 
-def _scratch(site: Site) -> int:
+def scratch(site: Site) -> int:
     """A window; none where it lies in the input as one run."""
-    window, x, _ = _geometry(site)
+    window, x, _ = geometry(site)
     taps = prod(window.kernel)
     in_place = taps == 1 and not any(window.pads) and _depth(site) == x[3]
     return 0 if in_place else taps * x[3]
 
 
-def _overlap(site: Site) -> Mapping[int, int]:
-    reads = Reads.BEFORE if _scratch(site) else Reads.ALL_CHANNELS
-    return {0: window_distance(*_geometry(site), reads=reads)}
+def overlap(site: Site) -> Mapping[int, int]:
+    """A window is read before its pixel is written, or again for every channel."""
+    reads = Reads.BEFORE if scratch(site) else Reads.ALL_CHANNELS
+    return {0: window_distance(*geometry(site), reads=reads)}
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
@@ -59,7 +60,7 @@ def _scales(site: Site) -> Array:
 
 
 def _facts(site: Site) -> Mapping[str, Any]:
-    window, x, y = _geometry(site)
+    window, x, y = geometry(site)
     depth = _depth(site)
     return {
         "x_dims": x,
@@ -78,8 +79,8 @@ LAYER: tuple[Kernel, ...] = (
         "ops/fast/compact.c.j2",
         ("glue_compact_s8.c", "glue_compact_products.c"),
         when=narrow(always),
-        scratch=_scratch,
-        overlap=_overlap,
+        scratch=scratch,
+        overlap=overlap,
         isas=EVERY_CORE,
         pack=_pack,
         facts=_facts,

@@ -73,7 +73,8 @@ def _edge(site: Site) -> int:
     return -(-((rows - 1) * (8 * steps - 2 * length) + 3 * length + 16) // 4) * 4
 
 
-def _columns_scratch(site: Site) -> int:
+def columns_scratch(site: Site) -> int:
+    """Windows of two pixels as pairs, and copies of those that leave the image."""
     taps, window = taps_of(site, _CONV), getattr(site.op, "window", None)
     column = 8 * taps.steps
     if window is None or not any(window.pads):
@@ -84,12 +85,13 @@ def _columns_scratch(site: Site) -> int:
     return max(column, last + _edge(site) + -(-rows * 2 * length // 4) * 4)
 
 
-def _pairs_in_order(site: Site) -> list[Group]:
+def pairs_in_order(site: Site) -> list[Group]:
     """The windows of two pixels are in scratch memory before their outputs are written."""
     return groups_of(range(prod(site.shape(site.op.y)[:-1])), 2)
 
 
-def _facts(site: Site, group: int) -> Mapping[str, Any]:
+def conv_facts(site: Site, group: int) -> Mapping[str, Any]:
+    """The layer's descriptor."""
     taps = taps_of(site, group)
     window = getattr(site.op, "window", None)
     x, y = site.shape(site.op.x), site.shape(site.op.y)
@@ -132,20 +134,25 @@ def _wide_pack(site: Site, group: int) -> Mapping[str, Array]:
 
 
 def _wide_facts(site: Site, group: int) -> Mapping[str, Any]:
-    return {**_facts(site, group), "chunk": chunk_of(site, group)}
+    return {**conv_facts(site, group), "chunk": chunk_of(site, group)}
 
 
 _ROW = ("glue_dense_dsp_column.c", "glue_dense_dsp_tile.c", "glue_dense_dsp_tile.S")
-_PIXELS = (
+WINDOWS = (
     "glue_conv_dsp_columns.c",
     "glue_conv_dsp_runs.c",
     "glue_conv_dsp_runs.S",
+    "glue_conv_dsp_windows.c",
+)
+"""What puts the codes of windows into columns."""
+CLAMP = "glue_tile_dsp_clamp.c"
+_PIXELS = (
+    *WINDOWS,
     "glue_conv_dsp_single.c",
     "glue_conv_dsp_single.S",
     "glue_conv_dsp_tile.c",
     "glue_conv_dsp_tile.S",
     "glue_conv_dsp_tile_begin.c",
-    "glue_conv_dsp_windows.c",
 )
 
 
@@ -156,12 +163,12 @@ def _kernel(
     return Kernel(
         name,
         f"ops/fast/{'conv' if group == _CONV else 'dense'}_dsp.c.j2",
-        (f"{name}.c", *sources, *(() if wide else ("glue_tile_dsp_clamp.c",))),
-        scratch=_columns_scratch if group == _CONV else _row_scratch,
-        overlap=grouped_overlap(_pairs_in_order if group == _CONV else _row_by_groups),
+        (f"{name}.c", *sources, *(() if wide else (CLAMP,))),
+        scratch=columns_scratch if group == _CONV else _row_scratch,
+        overlap=grouped_overlap(pairs_in_order if group == _CONV else _row_by_groups),
         isas=frozenset({Isa.DSP}),
         pack=lambda site: (_wide_pack if wide else _pack)(site, group),
-        facts=lambda site: (_wide_facts if wide else _facts)(site, group),
+        facts=lambda site: (_wide_facts if wide else conv_facts)(site, group),
         when=narrow(when, lambda site: taps_of(site, group).steps),
     )
 

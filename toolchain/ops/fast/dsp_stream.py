@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from toolchain.ir import Array, Site
 from toolchain.ops.fast.epilogue import (
+    ShortForm,
     accumulator_range,
     folded_bias,
     interleaved,
@@ -132,7 +133,8 @@ def _bounds(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return low, np.maximum(odd * 127, odd * -128).sum(axis=(1, 2))
 
 
-def _first_sums(site: Site, channels: int) -> NDArray[np.int64]:
+def first_sums(site: Site, channels: int) -> NDArray[np.int64]:
+    """[channels]: folded biases, 0 where the outputs are the zero point anyway."""
     bias = np.where(_nothing(site), 0, folded_bias(site))
     return np.pad(bias, (0, channels - len(bias)))
 
@@ -154,7 +156,7 @@ def is_short(site: Site, group: int) -> bool:
         return False
     weights = taps_of(site, group).weights
     low, high = _bounds(weights)
-    bias = _first_sums(site, len(weights))[1::2]
+    bias = first_sums(site, len(weights))[1::2]
     return _within(low + bias, high + bias)
 
 
@@ -178,26 +180,31 @@ def _words(weights: NDArray[np.int64], group: int) -> NDArray[np.int64]:
     return np.asarray(pairs.transpose(0, 2, 1).reshape(len(pairs), -1))
 
 
-def _int32(values: Array) -> NDArray[np.int32]:
+def modulo(values: Array) -> NDArray[np.int32]:
     """Modulo 2^32."""
     return (values & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+
+
+def numbers_of(form: ShortForm, channels: int) -> NDArray[np.int32]:
+    """[channels * 2]: multiplier and scale of each; some for sums of 0 where there are none."""
+    fill = (0, channels - len(form.multiplier))
+    multiplier = np.pad(form.multiplier.astype(np.int64), fill)
+    multiplier[0::2] = 2 * multiplier[0::2] - (1 << 32)
+    multiplier[(multiplier == 0) | (multiplier == -(1 << 32))] = 1 << 30  # of sums that are 0
+    scale = -(np.int64(1) << (32 - np.pad(form.shift.astype(np.int64), fill, constant_values=1)))
+    return interleaved(multiplier, scale)
 
 
 def short_stream(site: Site, group: int) -> NDArray[np.int32]:
     """Per group: sums to begin with, words of weights, multipliers and scales."""
     taps, form = taps_of(site, group), short_form(site)
     assert form is not None
-    bias = _first_sums(site, len(taps.weights))
+    bias = first_sums(site, len(taps.weights))
     bias[1::2] = 256 * bias[1::2] + bias[0::2]
-    fill = (0, len(bias) - len(form.multiplier))
-    multiplier = np.pad(form.multiplier.astype(np.int64), fill)
-    multiplier[0::2] = 2 * multiplier[0::2] - (1 << 32)
-    multiplier[(multiplier == 0) | (multiplier == -(1 << 32))] = 1 << 30  # of sums that are 0
-    scale = -(np.int64(1) << (32 - np.pad(form.shift.astype(np.int64), fill, constant_values=1)))
-    numbers = interleaved(multiplier, scale)
+    numbers = numbers_of(form, len(bias))
     parts = [
-        _int32(bias).reshape(-1, group),
-        _int32(_words(taps.weights, group)),
+        modulo(bias).reshape(-1, group),
+        modulo(_words(taps.weights, group)),
         numbers.reshape(-1, 2 * group),
     ]
     return np.concatenate(parts, axis=1).reshape(-1)
@@ -208,6 +215,6 @@ def wide_stream(site: Site, group: int) -> NDArray[np.int32]:
     weights, chunk = taps_of(site, group).weights, chunk_of(site, group)
     parts = []
     for begin in range(0, weights.shape[1], chunk):
-        words = _int32(_words(weights[:, begin : begin + chunk], group))
+        words = modulo(_words(weights[:, begin : begin + chunk], group))
         parts += [np.zeros((len(words), group), np.int32), words]
     return np.concatenate(parts, axis=1).reshape(-1)

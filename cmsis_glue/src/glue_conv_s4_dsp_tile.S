@@ -1,0 +1,109 @@
+/*
+ * Two pixels times four channels with int4 weights: void glue_conv_s4_dsp_tile(const glue_tile_dsp *). The C twin is
+ * glue_conv_s4_dsp_tile.c. r4-r7 sums of the first pixel, r8-r11 of the second, in the order of glue_conv_s4_dsp.h.
+ */
+#include "glue_asm.h"
+
+#if GLUE_ASM
+
+#include "glue_conv_s4_dsp_asm.h"
+
+#define STEP_BYTES 52
+#define STEPS 8 /* of the unrolled loop */
+
+    .syntax unified
+    .thumb
+    .section .text.glue_conv_s4_dsp_tile, "ax", %progbits
+    .balign 4
+    .global glue_conv_s4_dsp_tile
+    .type glue_conv_s4_dsp_tile, %function
+    .thumb_func
+glue_conv_s4_dsp_tile:
+    push {r4-r11, lr}
+    ldm r0, {r1-r12}
+    mov lr, r1
+    push {r2-r12}
+
+.Lgroup:
+    ldr r12, [sp, #COLUMN]
+    ldm lr, {r8-r11}
+    ldm lr!, {r4-r7}
+    ldr pc, [sp, #ENTRY]
+
+    .balign 4
+.Lloop:
+    .rept STEPS
+    ldrd r0, r1, [r12], #8
+    ldr r2, [lr], #4
+    uxtb16 r3, r2
+    smlad r7, r0, r2, r7
+    smlad r11, r1, r2, r11
+    smlad r5, r0, r3, r5
+    smlad r9, r1, r3, r9
+    and r2, r2, #GLUE_EVEN_NIBBLES
+    uxtb16 r3, r2
+    smlad r6, r0, r2, r6
+    smlad r10, r1, r2, r10
+    smlad r4, r0, r3, r4
+    smlad r8, r1, r3, r8
+    .endr
+    finish_loop STEPS, STEP_BYTES
+
+    .balign 4
+.Lsigned:
+    ldr r12, [sp, #ZERO]
+    apart r4, r5, r6, r7
+    apart r8, r9, r10, r11
+    ldm lr!, {r0-r3}
+    requantise_apart r4, r5, SECOND, 1
+    requantise_apart r8, r9, SECOND, 1
+    ldm lr!, {r0-r3}
+    requantise_apart r6, r7, FOURTH, 1
+    requantise_apart r10, r11, FOURTH, 1
+    pack r4, r5, r6, r7
+    pack r8, r9, r10, r11
+    ldr pc, [sp, #STORE]
+
+    .balign 4
+.Lclamp:
+    ldrd r0, r1, [sp, #LOW]
+    clamp r4, r0, r1
+    clamp r8, r0, r1
+    b .Lstore
+
+    .balign 4
+.Lrectified:
+    ldr r12, [sp, #ZERO]
+    apart r4, r5, r6, r7
+    apart r8, r9, r10, r11
+    ldm lr!, {r0-r3}
+    requantise_apart r4, r5, SECOND, 0
+    requantise_apart r8, r9, SECOND, 0
+    ldm lr!, {r0-r3}
+    requantise_apart r6, r7, FOURTH, 0
+    requantise_apart r10, r11, FOURTH, 0
+    pack_rectified r4, r5, r6, r7
+    pack_rectified r8, r9, r10, r11
+
+    .balign 4
+.Lstore:
+    ldm sp, {r0-r2} /* y, step, end of the stream */
+    str r8, [r0, r1]
+    str r4, [r0], #4
+    str r0, [sp, #Y]
+    cmp lr, r2
+    bne .Lgroup
+    leave FRAME
+    .size glue_conv_s4_dsp_tile, . - glue_conv_s4_dsp_tile
+
+    .global glue_conv_s4_dsp_begin
+    .type glue_conv_s4_dsp_begin, %function
+    .thumb_func
+glue_conv_s4_dsp_begin:
+    jumps .Lrectified, 3, STEP_BYTES, 3, 0
+    add r0, r0, #TILE_JUMPS
+    stm r0, {r1-r3}
+    bx lr
+    .size glue_conv_s4_dsp_begin, . - glue_conv_s4_dsp_begin
+
+#endif
