@@ -18,15 +18,16 @@ def test_layers_bytes_and_loss_are_named(onnx2mcu, arguments, tmp_path):
     first = layers.pop("layer0")
     assert (first["op"], first["weight_bits"]) == ("Int4Conv2D", 4)
     assert {layer["weight_bits"] for layer in layers.values()} <= {0, 8}
-    plain = {layer.name: layer for layer in Project(tmp_path / "one").manifest.layers}
-    assert plain["layer0"].weights_bytes == first["weights_bytes"] == 4 * 9 // 2 + 4 * 4
+    written = {layer.name: layer for layer in Project(tmp_path / "one").manifest.layers}
+    assert written["layer0"].weights_bytes == first["weights_bytes"] == 4 * 9 // 2 + 4 * 4
 
 
-def test_as_many_as_the_gates_allow(onnx2mcu, arguments, calib, tmp_path):
-    easy = arguments(int4="auto", min_sqnr=5)
-    assert "int4 weights: layer" in onnx2mcu(*easy).out
-    hard = arguments(int4="auto", min_sqnr=20, output=tmp_path / "hard")
-    assert "int4 auto: the gates allow for no layer" in onnx2mcu(*hard).out or True
+def test_as_many_as_the_gates_allow(onnx2mcu, arguments, tmp_path):
+    easy = onnx2mcu(*arguments(int4="auto", min_sqnr=5))
+    assert "int4 weights: layer0, layer" in easy.out
+    hard = onnx2mcu(*arguments(int4="auto", min_sqnr=99, output=tmp_path / "hard"))
+    assert (hard.code, hard.out) == (1, "")
+    assert "SQNR" in hard.err
 
 
 @pytest.mark.parametrize(
