@@ -1,5 +1,9 @@
 """Which tensors share a buffer, and how long it lives."""
 
+import random
+
+import pytest
+
 from tests.plan.graphs import Net
 from toolchain.plan import Buffer, lifetimes
 from toolchain.plan.lifetimes import live_bytes
@@ -132,3 +136,30 @@ def test_an_output_that_is_also_read_lives_to_the_end():
 def test_a_buffer_without_tensors_is_scratch():
     assert Buffer("a", 4, 0, 0).is_scratch
     assert not Buffer("a", 4, 0, 0, ("a",)).is_scratch
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_two_blocks_can_share_with_a_third_one(seed: int) -> None:
+    """An output and scratch memory over one dying input: the most, among all places."""
+    rng = random.Random(seed)
+    x, y, s = rng.randint(1, 9), rng.randint(1, 9), rng.randint(1, 9)
+    over_y, over_s = rng.randint(-x, y), rng.randint(-x, s)
+    buffers = (
+        Buffer("x", x, 0, 0, ("x",)),
+        Buffer("y", y, 0, 0, ("y",), (("x", over_y),)),
+        Buffer("y", s, 0, 0, over=(("x", over_s),)),
+    )
+    shared = [
+        common(at_y, y, x) + common(at_s, s, x)
+        for at_y in range(-30, 30)
+        for at_s in range(-30, 30)
+        if not common(at_y - at_s, y, s)
+        and (not common(at_y, y, x) or -at_y >= over_y)
+        and (not common(at_s, s, x) or -at_s >= over_s)
+    ]
+    assert live_bytes(buffers, 1, 1) == [x + y + s - max(shared)]
+
+
+def common(start: int, nbytes: int, other: int) -> int:
+    """Bytes that a block has in common with another one that begins at 0."""
+    return max(min(start + nbytes, other) - max(start, 0), 0)

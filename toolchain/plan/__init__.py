@@ -7,8 +7,9 @@ from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.fit import require_fit
 from toolchain.plan.lifetimes import Buffer, lifetimes
 from toolchain.plan.memories import Memories, Room, memories_of
-from toolchain.plan.ram import Plans, Ram, Wish, check_planned, plan_for, rows_notes
+from toolchain.plan.ram import Plans, check_planned, plan_for, rows_notes
 from toolchain.plan.schedule import schedule
+from toolchain.plan.wish import Ram, Wish
 
 __all__ = [
     "Arranged",

@@ -137,7 +137,7 @@ def block_numbers(buffers: Sequence[Buffer]) -> list[int]:
 
 
 def blocks_of(buffers: Sequence[Buffer], alignment: int) -> Blocks:
-    """What the searches place: bytes rounded up, distances too, those below 0 to 0.
+    """What the searches place: bytes and distances, rounded up.
 
     Args:
         buffers: By first step.
@@ -150,7 +150,7 @@ def blocks_of(buffers: Sequence[Buffer], alignment: int) -> Blocks:
         parts.setdefault(i, []).append(b)
     sizes = [aligned(part[0].nbytes, alignment) for part in parts.values()]
     overlaps = [
-        (i, index[name], aligned(max(distance, 0), alignment))
+        (i, index[name], max(aligned(distance, alignment), -sizes[index[name]]))
         for i, part in parts.items()
         for name, distance in part[0].over
     ]

@@ -12,6 +12,7 @@ from toolchain.ir import Graph, Target
 from toolchain.plan.arena import plan_memory
 from toolchain.plan.economy import SHARE, Arranged
 from toolchain.plan.lifetimes import bytes_in_use
+from toolchain.plan.wish import Wish
 from toolchain.rows import RowChoice, Segment, Segments, Streamed, with_segments
 from toolchain.select import Choice, Optimize, select_kernels
 
@@ -31,35 +32,11 @@ PARTS = 16
 LEAST = 1024
 """Segments save a part of the arena, and at least the bytes that they take in flash, roughly."""
 
+ANY = 1 << 40
+"""A limit that is none."""
+
 TRIES = 120
 """Segments that are looked at."""
-
-
-def in_bands(
-    graph: Graph,
-    default: Arranged,
-    target: Target,
-    optimize: Optimize,
-    keep_inputs: bool,
-    enough: int = 0,
-) -> Arranged:
-    """The plan with blocks in bands, or the default one where they save too little.
-
-    Args:
-        graph: Quantised graph.
-        default: Its plan with whole tensors.
-        target: Instruction set and family.
-        optimize: What kernels are chosen for.
-        keep_inputs: Inputs survive a run.
-        enough: Bytes; among plans that have no more, the fastest.
-    """
-    fastest = select_kernels(graph, target, optimize)
-    total = sum(choice.predicted or 0 for choice in fastest.values())
-    spent = sum(choice.predicted or 0 for choice in default.choices.values()) - total
-    budget = min(int(PREDICTED * total), int(SHARE * total) - spent)
-    if budget <= 0 or optimize is Optimize.SIZE:
-        return default
-    return _Bands(default, fastest, target, optimize, keep_inputs, budget).found(enough)
 
 
 def more_instructions(
@@ -98,37 +75,72 @@ class _Way:
     cuts: tuple[Cut, ...] = ()
 
 
-class _Bands:
+class Bands:
+    """Plans of one graph with blocks in bands.
+
+    Args:
+        graph: Quantised graph.
+        default: Its plan with whole tensors.
+        target: Instruction set and family.
+        wish: What for, but for the size.
+        by_rows: The caller hands the input over row by row.
+    """
+
     def __init__(
-        self,
-        default: Arranged,
-        fastest: Mapping[str, Choice],
-        target: Target,
-        optimize: Optimize,
-        keep_inputs: bool,
-        budget: int,
+        self, graph: Graph, default: Arranged, target: Target, wish: Wish, *, by_rows: bool
     ) -> None:
-        self.default, self.fastest, self.budget = default, fastest, budget
-        self.graph, self.keep_inputs = default.graph, keep_inputs
-        self.alignment = target.alignment
-        self.segments = Segments(default.graph, target, optimize)
-        self.alone = self._live(default.graph, default.choices)
+        self.default, self.optimize = default, wish.optimize
+        self.fastest = select_kernels(graph, target, wish.optimize)
+        total = sum(choice.predicted or 0 for choice in self.fastest.values())
+        spent = sum(choice.predicted or 0 for choice in default.choices.values()) - total
+        self.budget = min(int(PREDICTED * total), int(SHARE * total) - spent)
+        self.graph, self.alignment = default.graph, target.alignment
+        self.keep_inputs = wish.keep_inputs and not by_rows
+        fed = self.graph.inputs[0] if by_rows and len(self.graph.inputs) == 1 else None
+        self.segments = Segments(self.graph, target, wish.optimize, fed)
+        self.alone = self._live(self.graph, default.choices)
+        for i, op in enumerate(self.graph.ops):
+            if by_rows and (fed is None or fed in op.inputs):
+                self.alone[i] = ANY + 1
         self.costs: dict[Cut, _Cost | None] = {}
 
-    def found(self, enough: int) -> Arranged:
-        """Lower and lower peaks while the budget lasts; the lowest that can be placed."""
-        ways = []
-        first = limit = max(_below(self.default.plan.arena_bytes), enough)
-        while (way := self._cheapest(limit)) is not None and way.cost <= self.budget:
-            ways.append(way)
-            if way.peak <= enough:
-                break
-            limit = max(_below(way.peak), enough)
-        for way in reversed(ways):
+    def found(self, enough: int = 0) -> Arranged:
+        """The plan with blocks in bands, or the default one where they save too little.
+
+        Args:
+            enough: Bytes; among plans that have no more, the fastest.
+        """
+        if self.budget <= 0 or self.optimize is Optimize.SIZE:
+            return self.default
+        first = max(_below(self.default.plan.arena_bytes), enough)
+        for way in reversed(self._ways(first, enough, self.budget)):
             found = self._planned(way)
             if found.plan.arena_bytes <= first:
                 return found
         return self.default
+
+    def fed(self, enough: int = 0) -> Arranged | None:
+        """The plan where the caller hands the input over row by row; None if that cannot be.
+
+        Args:
+            enough: As in `found`.
+        """
+        cheapest = self._cheapest(ANY)
+        if cheapest is None:
+            return None
+        more = 0 if self.optimize is Optimize.SIZE else max(self.budget, 0)
+        ways = self._ways(ANY, enough, cheapest.cost + more)
+        return min(map(self._planned, ways[-2:]), key=lambda found: found.plan.arena_bytes)
+
+    def _ways(self, limit: int, enough: int, budget: int) -> list[_Way]:
+        """Lower and lower peaks while the budget lasts."""
+        ways: list[_Way] = []
+        while (way := self._cheapest(limit)) is not None and way.cost <= budget:
+            ways.append(way)
+            if way.peak <= enough:
+                break
+            limit = max(_below(way.peak), enough)
+        return ways
 
     def _live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:
         return bytes_in_use(graph, choices, self.alignment, self.keep_inputs)

@@ -30,8 +30,8 @@ def check_plan(
     1. Every offset is aligned and its bytes are inside the arena.
     2. The inputs do not overlap, nor do the outputs and the scratch memory of one operator.
     3. An operator's scratch memory and outputs do not overlap its inputs, except the first output
-       and an input that the kernel lets it overlap, when it begins far enough before that or lies
-       at the very place, as the kernel says.
+       or scratch memory and an input that the kernel lets it overlap, when it begins far enough
+       before that or, an output, lies at the very place, as the kernel says.
     4. A view lies where the tensor it shows lies.
     5. Every operator finds its inputs intact, and the caller finds the outputs intact, and the
        inputs that the plan promises.
@@ -115,14 +115,16 @@ class _Replay:
             if _overlap(span, rival):
                 raise _wrong(op.name, f"{one} overlaps {other} of the same operator")
         distances = choice.overlap if choice is not None else {}
+        beneath = choice.beneath if choice is not None else {}
         places = choice.onto if choice is not None else ()
         for n, (what, span) in enumerate(taken):
             for i, source in enumerate(sources):
                 if source is None or not _overlap(span, source):
                     continue
-                far = i in distances and source.start - span.start >= distances[i]
+                allowed = {0: distances, len(outputs): beneath}.get(n, {})
+                far = i in allowed and source.start - span.start >= allowed[i]
                 same = i in places and span.start == source.start and span.stop <= source.stop
-                if n > 0 or not (far or same):
+                if not (far or (n == 0 and same)):
                     raise _wrong(op.name, f"{what} overlaps its input {op.inputs[i]!r}")
         for _, span in taken[len(outputs) :]:
             self.write(None, span, f"the scratch memory of {op.name}")

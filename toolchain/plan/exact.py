@@ -43,7 +43,7 @@ def _covering_first(blocks: Blocks, order: Sequence[int]) -> list[int]:
     """The order, with each block moved behind those that may lie at its very place."""
     covering: dict[int, list[int]] = {}
     for one, other, distance in blocks.overlaps:
-        if distance == 0:
+        if distance <= 0:
             covering.setdefault(other, []).append(one)
     ranked: dict[int, None] = {}
 

@@ -66,23 +66,35 @@ def last_uses(graph: Graph, roots: Mapping[str, str], keep_inputs: bool) -> dict
 
 
 def overlaps(
-    graph: Graph, op: Op, choice: Choice | None, roots: Mapping[str, str], dying: set[str]
+    graph: Graph,
+    op: Op,
+    allowed: Mapping[int, int],
+    nbytes: int,
+    roots: Mapping[str, str],
+    dying: set[str],
 ) -> dict[str, int]:
-    """The roots that the first output of an operator may overlap, each with the least distance.
+    """The roots that an operator may overlap with what it writes, each with the least distance.
 
     1. The kernel allows it for every input that is stored there; the largest distance counts.
     2. The root is not constant and `dying`: nothing reads it after this operator.
-    3. The distance is below the size of the output: else nothing would be shared.
+    3. The distance is below the size of what is written: else nothing would be shared.
+
+    Args:
+        graph: Operators in the order they run.
+        op: The operator.
+        allowed: Least distance by index of an input: Choice.overlap or Choice.beneath.
+        nbytes: Bytes of the first output or of the scratch memory.
+        roots: The tensor of which each tensor is a view.
+        dying: Roots that nothing reads after the operator.
     """
-    allowed = choice.overlap if choice else {}
     distances: dict[str, int] = {}
     for i, x in enumerate(op.inputs):
         root = roots[x]
         if root in dying and root not in graph.constants:
-            # The whole output before the input is where it may lie without any permission.
-            apart = graph.types[op.y].nbytes
-            distances[root] = max(distances.get(root, allowed.get(i, apart)), allowed.get(i, apart))
-    return {root: d for root, d in distances.items() if d < graph.types[op.y].nbytes}
+            # Whole before the input is where it may lie without any permission.
+            distance = allowed.get(i, nbytes)
+            distances[root] = max(distances.get(root, distance), distance)
+    return {root: d for root, d in distances.items() if d < nbytes}
 
 
 def taken_over(
@@ -135,11 +147,14 @@ def lifetimes(
         born.update(dict.fromkeys(op.outputs, step))
         place = taken_over(graph, op, choice, roots, dying)
         if place is None or op.y in apart:
-            over[op.y] = tuple(overlaps(graph, op, choice, roots, dying).items())
+            allowed = choice.overlap if choice else {}
+            found = overlaps(graph, op, allowed, graph.types[op.y].nbytes, roots, dying)
+            over[op.y] = tuple(found.items())
         else:
             onto[op.y], over[op.y] = place, ((place, 0),)
         if choice is not None and choice.scratch:
-            scratch.append(Buffer(op.y, choice.scratch, step, step))
+            found = overlaps(graph, op, choice.beneath, choice.scratch, roots, dying)
+            scratch.append(Buffer(op.y, choice.scratch, step, step, over=tuple(found.items())))
 
     tensors: dict[str, list[str]] = {}
     for name, root in roots.items():
@@ -176,21 +191,48 @@ def most_shared(size: int, partners: Iterable[tuple[int, int]]) -> int:
     return min(size, sum(min(other, max(size - max(d, 0), 0)) for other, d in partners))
 
 
+def _shared_by_both(size: int, one: tuple[int, int], other: tuple[int, int], alignment: int) -> int:
+    """The most bytes that two blocks which lie apart can share with a third one together.
+
+    Args:
+        size: Bytes of that.
+        one: Bytes of one block, and the least distance by which it begins before the third.
+        other: The same of the other.
+        alignment: Of all blocks, bytes.
+    """
+
+    def stacked(low: tuple[int, int], high: tuple[int, int]) -> int:
+        # The upper one begins behind the end of the lower one, and so far behind the third's start.
+        below = min(low[0] - max(low[1], 0), -high[1])
+        return min(size, below + high[0]) if below > 0 else 0
+
+    (a, d), (b, e) = ((n, aligned(distance, alignment)) for n, distance in (one, other))
+    alone = max(most_shared(a, [(size, d)]), most_shared(b, [(size, e)]))
+    return max(alone, stacked((a, d), (b, e)), stacked((b, e), (a, d)))
+
+
 def live_bytes(buffers: tuple[Buffer, ...], steps: int, alignment: int) -> list[int]:
     """Bytes that are needed at each step, at least.
 
-    The sum of the aligned sizes of the live buffers, less what the output of the step can share
-    with inputs that die there.
+    The sum of the aligned sizes of the live buffers, less what the output and the scratch memory
+    of the step can share with inputs that die there.
     """
     sizes = {b.name: aligned(b.nbytes, alignment) for b in buffers if not b.is_scratch}
     change = [0] * (steps + 1)
     shared = [0] * steps
+    sharing: list[list[Buffer]] = [[] for _ in range(steps)]
     for buffer in buffers:
         size = aligned(buffer.nbytes, alignment)
         change[buffer.first] += size
         change[buffer.last + 1] -= size
-        partners = [(sizes[name], aligned(d, alignment)) for name, d in buffer.over]
-        shared[buffer.first] += most_shared(size, partners)
+        if buffer.over:
+            sharing[buffer.first].append(buffer)
+            partners = [(sizes[name], aligned(d, alignment)) for name, d in buffer.over]
+            shared[buffer.first] += most_shared(size, partners)
+    for step, pair in enumerate(sharing):
+        if len(pair) == 2 and len({name for b in pair for name, _ in b.over}) == 1:
+            one, other = ((aligned(b.nbytes, alignment), b.over[0][1]) for b in pair)
+            shared[step] = _shared_by_both(sizes[pair[0].over[0][0]], one, other, alignment)
     live, total = [], 0
     for step, delta in enumerate(change[:steps]):
         total += delta

@@ -39,7 +39,8 @@ class Blocks:
         sizes: Bytes of each, at first, multiples of the alignment.
         lives: First and last step of each, both included.
         rivals: The other blocks that are live at a common step, per block.
-        overlaps: The pairs that may overlap; two blocks that are live together with a third one of
+        overlaps: The pairs that may overlap, where distances are below 0 with the block behind the
+            start of the other; two blocks that are live together with a third one of
             a pair may not.
         shrinks: Blocks that become smaller.
     """
@@ -61,7 +62,8 @@ class Blocks:
 
         Args:
             blocks: All of them.
-            overlaps: Pairs that may overlap, with distances from 0 on, multiples of the alignment.
+            overlaps: Pairs that may overlap, with distances that are multiples of the alignment;
+                none is further below 0 than the other block is long.
             shrinks: Blocks that become smaller.
         """
         reach = {(one, other): distance for one, other, distance in overlaps}
@@ -160,15 +162,18 @@ def greedy_placements(blocks: Blocks) -> Iterator[tuple[int, ...]]:
 def improve(blocks: Blocks, start: tuple[int, ...], bound: int) -> tuple[int, ...]:
     """Local search from a placement: move a block at the top of the arena earlier in the order.
 
-    Placing in the order of the offsets never makes a placement larger, so the search starts there;
-    at one offset a block comes before those it covers, which have lower indices. Seeded, with a
-    fixed number of iterations; stops early when the bound is met.
+    Placing in the order of the offsets does not make a placement larger, unless a block lies behind
+    the start of one it covers, so the search starts there; at one offset a block comes before those
+    it covers, which have lower indices. Seeded, with a fixed number of iterations; stops early when
+    the bound is met.
     """
     rng = random.Random(SEED)
     best = current = start
     height = top(blocks, start)
     order = sorted(range(len(start)), key=lambda i: (start[i], -i))
     in_order = place(blocks, order)
+    if top(blocks, in_order) > height:
+        current, height = in_order, top(blocks, in_order)
     near = [sum(1 << rival.block for rival in rivals) for rivals in blocks.rivals]
     for _ in range(ITERATIONS):
         if height <= bound:
@@ -183,8 +188,9 @@ def improve(blocks: Blocks, start: tuple[int, ...], bound: int) -> tuple[int, ..
         placed = _replaced(blocks, near, in_order, candidate, changed, height)
         if placed is not None:
             order, current, in_order = candidate, placed, placed
-            if top(blocks, placed) < height:
-                best, height = placed, top(blocks, placed)
+            height = top(blocks, placed)
+            if height < top(blocks, best):
+                best = placed
     return best
 
 

@@ -148,7 +148,8 @@ class _Search:
         if taken_over(self.graph, op, choice, self.roots, dying) is not None:
             during -= self.size[op.y]
         elif choice is not None and choice.overlap:
-            over = overlaps(self.graph, op, choice, self.roots, dying)
+            nbytes = self.graph.types[op.y].nbytes
+            over = overlaps(self.graph, op, choice.overlap, nbytes, self.roots, dying)
             partners = [(self.size[r], aligned(d, self.alignment)) for r, d in over.items()]
             during -= most_shared(self.size[op.y], partners)
         return during, live + self.lasting[i] - sum(self.size[r] for r in dying)

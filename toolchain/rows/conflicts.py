@@ -101,20 +101,59 @@ def _placed(
     order: Sequence[int],
 ) -> Placement:
     """Each block at the lowest offset that those before it leave."""
-    alignment = conflicts.alignment
     offsets = [-1] * len(conflicts.sizes)
     for i in order:
-        offset = 0
-        for low, high in sorted(
-            [(offsets[j] + a, offsets[j] + b) for j, (a, b) in rivals[i] if offsets[j] >= 0]
-        ):
-            if low > offset:
-                break
-            if high > offset:
-                offset = -(-high // alignment) * alignment
-        offsets[i] = offset
+        offsets[i] = _lowest(rivals[i], offsets, conflicts.alignment)
+    return _placement(conflicts, offsets)
+
+
+def _placement(conflicts: Conflicts, offsets: Sequence[int]) -> Placement:
     ends = (o + n for o, n in zip(offsets, conflicts.sizes, strict=True))
     return Placement(tuple(offsets), max(ends, default=0))
+
+
+def _lowest(rivals: Sequence[tuple[int, Interval]], offsets: Sequence[int], alignment: int) -> int:
+    """The lowest offset of a block beside those that have one, which is -1 for the others."""
+    offset = 0
+    for low, high in sorted(
+        [(offsets[j] + a, offsets[j] + b) for j, (a, b) in rivals if offsets[j] >= 0]
+    ):
+        if low > offset:
+            break
+        if high > offset:
+            offset = -(-high // alignment) * alignment
+    return offset
+
+
+def _replaced(
+    conflicts: Conflicts,
+    rivals: Sequence[Sequence[tuple[int, Interval]]],
+    current: Placement,
+    order: Sequence[int],
+    changed: set[int],
+) -> Placement | None:
+    """The blocks placed in a changed order; None when they end above where they do now.
+
+    A block stays where it was unless it moved, or a rival did in the order or in the memory.
+
+    Args:
+        conflicts: The blocks.
+        rivals: Of each.
+        current: The blocks placed in the order before.
+        order: The order.
+        changed: The blocks that have moved in it, and their rivals.
+    """
+    offsets = [-1] * len(order)
+    for i in order:
+        offsets[i] = current.offsets[i]
+        if i in changed:
+            offsets[i] = -1
+            offsets[i] = _lowest(rivals[i], offsets, conflicts.alignment)
+            if offsets[i] + conflicts.sizes[i] > current.nbytes:
+                return None
+            if offsets[i] != current.offsets[i]:
+                changed.update(j for j, _ in rivals[i])
+    return _placement(conflicts, offsets)
 
 
 def _improved(
@@ -132,12 +171,14 @@ def _improved(
             break
         highest = [i for i in order if current.offsets[i] + conflicts.sizes[i] == current.nbytes]
         candidate = order.copy()
+        changed: set[int] = set()
         for _ in range(rng.choice((1, 1, 2, 3))):
             moved = rng.choice(highest if rng.random() < 0.7 else candidate)
             candidate.remove(moved)
             candidate.insert(rng.randrange(len(order)), moved)
-        placed = _placed(conflicts, rivals, candidate)
-        if placed.nbytes <= current.nbytes:
+            changed.update((moved, *(j for j, _ in rivals[moved])))
+        placed = _replaced(conflicts, rivals, current, candidate, changed)
+        if placed is not None:
             order, current = candidate, placed
             if placed.nbytes < best.nbytes:
                 best = placed

@@ -66,6 +66,8 @@ class Layout:
         state: Offset of the number of the next step, where the segment waits for rows.
         nbytes: Size of the segment's memory.
         bound: Bytes that one step needs of it, at least.
+        ends: Where the last byte ends that is in use, by step.
+        needs: Bytes that are in use, at least, by step.
     """
 
     stages: tuple[Stage, ...]
@@ -75,6 +77,27 @@ class Layout:
     state: int | None
     nbytes: int
     bound: int
+    ends: Sequence[int]
+    needs: Sequence[int]
+
+    def beneath(self, x: str, types: Mapping[str, TensorType], *, least: bool = False) -> int:
+        """Bytes by which the segment's memory must begin before input x, at least.
+
+        It may grow over the rows of the input that are consumed.
+
+        Args:
+            x: The input.
+            types: Types of all tensors.
+            least: A number that no layout is below, in this order of the calls.
+        """
+        size, lowest, found = row_bytes(types[x]), 0, -types[x].nbytes
+        rows = self.rows[x]
+        for t, end in enumerate(self.needs if least else self.ends):
+            while lowest < len(rows) and rows[lowest].last < t:
+                lowest += 1
+            if lowest < len(rows):
+                found = max(found, end - lowest * size)
+        return found
 
     def distance(self, x: str, types: Mapping[str, TensorType]) -> int:
         """Bytes by which the whole output must begin before input x, at least."""

@@ -15,6 +15,8 @@ CLASSES = 6
 
 DELAYS = (2, 1)
 """Steps after which rows may move: when the row computed last is read already, or at once."""
+DELAYED = 8
+"""Windows of a segment whose rows may move early, at most."""
 STATE_BYTES = 4
 """Of the number of the next step."""
 
@@ -44,13 +46,14 @@ def layout_of(
         alignment: Of blocks, bytes.
         search: Look longer for a small placement; without it the layout is an estimate.
     """
-    first = _Planner(stages, steps, alignment, {})
-    if not search:
-        return first.layout(place(first.conflicts, first.bound, search=False), steps=False)
-    planners = [first, _Planner(stages, steps, alignment, _delays(first, alignment))]
-    placed = [(place(p.conflicts, p.bound, search=True), p) for p in planners]
-    placement, planner = min(placed, key=lambda found: found[0].nbytes)
-    return planner.layout(placement, steps=True)
+    planner = _Planner(stages, steps, alignment, {})
+    placement = place(planner.conflicts, planner.bound, search=search)
+    if search and placement.nbytes > planner.bound:
+        moving = _Planner(stages, steps, alignment, _delays(planner, alignment))
+        moved = place(moving.conflicts, moving.bound, search=True)
+        if moved.nbytes < placement.nbytes:
+            planner, placement = moving, moved
+    return planner.layout(placement, steps=search)
 
 
 def _delays(first: "_Planner", alignment: int) -> dict[str, int]:
@@ -58,7 +61,8 @@ def _delays(first: "_Planner", alignment: int) -> dict[str, int]:
     best = place(first.conflicts, first.bound, search=False).nbytes
     chosen: dict[str, int] = {}
     windows = [y for y, window in first.windows.items() if window.rows > 1]
-    for y in sorted(windows, key=lambda y: -first.size[y] * first.windows[y].rows):
+    largest = sorted(windows, key=lambda y: -first.size[y] * first.windows[y].rows)
+    for y in largest[:DELAYED]:
         for delay in DELAYS:
             tried = {**chosen, y: delay}
             planner = _Planner(first.stages, first.steps, alignment, tried)
@@ -104,7 +108,7 @@ class _Planner:
         self.blocks: dict[tuple[str, int], int] = {}
         self.scratch: dict[tuple[int, int], int] = {}
         self.held: list[list[Held]] = [[] for _ in steps]
-        self.bound = 0
+        self.needs: list[int] = []
         for y, window in self.windows.items():
             if window.rows > 1:
                 self._add_window(y, window)
@@ -114,6 +118,11 @@ class _Planner:
         self._add_scratch()
         self.state = self._add_state()
         self._relate()
+
+    @property
+    def bound(self) -> int:
+        """Bytes that one step needs, at least."""
+        return max(self.needs)
 
     def layout(self, placement: Placement, *, steps: bool) -> Layout:
         """What happens at every step, with offsets."""
@@ -127,6 +136,8 @@ class _Planner:
             None if self.state is None else at[self.state],
             placement.nbytes,
             self.bound,
+            tuple(max((at[h.block] + h.live[1] for h in held), default=0) for held in self.held),
+            tuple(self.needs),
         )
 
     def _action(self, t: int, at: Sequence[int]) -> Action:
@@ -244,27 +255,33 @@ class _Planner:
 
     def _relate(self) -> None:
         """Forbid what would put two things that are in use at one step over each other."""
-        known: set[object] = set()
+        settled: set[Held] = set()
         apart: set[tuple[Held, Held]] = set()
+        over: set[tuple[Held, Interval, Held, _Leave]] = set()
         for t in range(len(self.steps)):
             self._keep_movers_apart(t)
-            held, leaves = self.held[t], self._leaves(t)
-            written = self._written(t)
-            state = (tuple(held), written, tuple(leaves.items()))
-            if state in known:
-                continue
-            known.add(state)
-            for n, one in enumerate(held):
-                for other in held[n + 1 :]:
-                    if written and written[0] == one.block and other.block in leaves:
-                        self._over(one, written[1], other, leaves[other.block])
-                    elif written and written[0] == other.block and one.block in leaves:
-                        self._over(other, written[1], one, leaves[one.block])
-                    elif (one, other) not in apart:
-                        apart.add((one, other))
+            held, leaves, written = self.held[t], self._leaves(t), self._written(t)
+            writer = written[0] if written and leaves else None
+            # What was there at the step before is apart already.
+            for one in held:
+                if one in settled and one.block != writer:
+                    continue
+                for other in held:
+                    if one.block == writer and written and other.block in leaves:
+                        key = one, written[1], other, leaves[other.block]
+                        if key not in over:
+                            over.add(key)
+                            self._over(*key)
+                    elif (
+                        other is not one
+                        and not (other.block == writer and one.block in leaves)
+                        and (one, other) not in apart
+                    ):
+                        apart.update(((one, other), (other, one)))
                         self.conflicts.separate(one.block, one.live, other.block, other.live)
+            settled = {h for h in held if h.block != writer}
             spared = sum(h.dying[1] - h.dying[0] for h in held if h.block in leaves)
-            self.bound = max(self.bound, sum(h.live[1] - h.live[0] for h in held) - spared)
+            self.needs.append(sum(h.live[1] - h.live[0] for h in held) - spared)
 
     def _keep_movers_apart(self, t: int) -> None:
         """Where two windows move at one step, neither moves to where the other one still lies."""

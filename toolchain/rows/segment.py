@@ -1,7 +1,7 @@
 """A run of operators as one that works row by row: the node, its kernel, its memory."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolchain.ir import Graph, Kernel, Op, Target
 from toolchain.rows.feed import feed_of
@@ -11,6 +11,9 @@ from toolchain.rows.schedule import order_of
 from toolchain.rows.stages import Stage, stages_of
 from toolchain.rows.streamed import Streamed, replaced, streamed
 from toolchain.select import Choice, Optimize
+
+SAVED = 5
+"""A search makes a segment smaller than estimated by a fifth at most: hardly ever by more."""
 
 _MOVE = "glue_move_down_s8.c"
 
@@ -36,11 +39,13 @@ class Segment:
         first: Index of the first operator.
         op: The node that owns them.
         choice: What runs them.
+        least: The same with the least memory that a search may find.
     """
 
     first: int
     op: Streamed
     choice: RowChoice
+    least: RowChoice
 
 
 def with_segments(
@@ -107,13 +112,21 @@ class Segments:
             if feed is None:
                 return None
             stages.insert(0, feed)
-        layout = self._layout(stages, search)
-        return Segment(first, op, self._choice(op, layout))
-
-    def _layout(self, stages: Sequence[Stage], search: bool) -> Layout:
         orders = dict.fromkeys(order_of(stages, late=late) for late in (False, True))
         found = [layout_of(stages, o, self.target.alignment, search=search) for o in orders]
-        return min(found, key=lambda layout: layout.nbytes)
+        choice = self._choice(op, min(found, key=lambda layout: layout.nbytes))
+        return Segment(first, op, choice, self._least(op, choice, found))
+
+    def _least(self, op: Streamed, choice: RowChoice, found: Sequence[Layout]) -> RowChoice:
+        types, saved = self.graph.types, choice.scratch // SAVED
+        beneath = {
+            i: max(
+                min(layout.beneath(op.inputs[i], types, least=True) for layout in found), d - saved
+            )
+            for i, d in choice.beneath.items()
+        }
+        scratch = max(min(layout.bound for layout in found), choice.scratch - saved)
+        return replace(choice, scratch=scratch, beneath=beneath)
 
     def _choice(self, op: Streamed, layout: Layout) -> RowChoice:
         forms = [form for stage in layout.stages for form in stage.forms]
@@ -133,6 +146,7 @@ class Segments:
             (),
             overlap,
             (),
+            beneath={i: layout.beneath(op.inputs[i], types) for i in overlap},
             layout=layout,
             costs=costs,
         )

@@ -25,6 +25,8 @@ class Choice:
         rejected: Kernels that were passed over, each with the reason.
         overlap: Inputs that output 0 may be written over, by index: the least number of bytes by
             which it must begin before them (Kernel.overlap).
+        beneath: Inputs that scratch memory may be written over, by index: the least number of bytes
+            by which it must begin before them.
         onto: Inputs at whose very place output 0 may lie, by index.
         predicted: Instructions the cost table expects; None without data.
         reason: Why this kernel, one line.
@@ -35,6 +37,7 @@ class Choice:
     rejected: tuple[str, ...] = ()
     overlap: Mapping[int, int] = field(default_factory=dict)
     onto: tuple[int, ...] = ()
+    beneath: Mapping[int, int] = field(default_factory=dict, kw_only=True)
     predicted: int | None = None
     reason: str = ""
 
