@@ -159,8 +159,12 @@ class HostModel:
         """Outputs when the only input [1, H, ...] comes row by row."""
         assert self._library.model_begin() == 0
         for row in np.ascontiguousarray(image[0]):
-            assert self._library.model_push_row(ctypes.c_void_p(row.ctypes.data)) == 0
+            assert self.push_row(row) == 0
         return self._outputs()
+
+    def push_row(self, row: Array) -> int:
+        """What model_push_row() returns."""
+        return int(self._library.model_push_row(ctypes.c_void_p(row.ctypes.data)))
 
     def _outputs(self) -> dict[str, Array]:
         return {y: self._port("output", i, y).copy() for i, y in enumerate(self.graph.outputs)}
