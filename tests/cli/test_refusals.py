@@ -1,5 +1,6 @@
 """Bad input: one message of two lines, exit code 2, nothing written, no temporary folder."""
 
+import json
 import os
 import shutil
 
@@ -220,11 +221,14 @@ def test_other_memories_are_named_where_they_help(onnx2mcu, arguments, small_boa
 
 def test_a_smaller_arena_is_advised_unless_it_is_the_smallest(onnx2mcu, arguments):
     given = arguments(board="microbit-v1")
-    done = onnx2mcu(*given, "--stack", 16_184)
-    done.refused("bytes of RAM", "run layers row by row with --ram min, use a smaller")
-    done = onnx2mcu(*given, "--stack", 16_384, "--ram", "min")
-    done.refused("bytes of RAM", "use a smaller input")
-    assert "--ram min" not in done.err
+    least = json.loads(onnx2mcu(*given, "--ram", "min", "--json", "--force").out)["arena_bytes"]
+    stack = (16_384 - least) // 8 * 8
+    done = onnx2mcu(*given, "--force", "--stack", stack)
+    done.refused("bytes of RAM", f"with --ram min: an arena of {least:,} bytes, which fits")
+    for more in ((), ("--ram", "min")):
+        done = onnx2mcu(*given, "--force", "--stack", stack + 8, *more)
+        done.refused("bytes of RAM", "use a smaller input")
+        assert "--ram min" not in done.err
 
 
 def test_copied_weights_are_counted(onnx2mcu, arguments, small_board):

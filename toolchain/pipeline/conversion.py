@@ -57,14 +57,16 @@ def convert(
         chosen, quantized = quantise(
             job.graph, job.model, job.samples, job.rounding, options, progress
         )
-        planned = Planner(job, chosen, quantized, options).at(options.ram)
+        planner = Planner(job, chosen, quantized, options)
+        planned = planner.at(options.ram)
         require_fit(
             planned.arranged,
             board,
             options.stack_bytes,
             memories,
             options.keep_inputs,
-            options.ram,
+            options.wish,
+            planner.smallest,
         )
         if options.gates is not None:
             samples = require_data(job.samples, "gates need")
@@ -182,6 +184,21 @@ class Planner:
     def arena(self, ram: Ram | int) -> int:
         """Bytes of the arena for a size, in one piece."""
         return self._plans.at(ram).plan.arena_bytes
+
+    def smallest(self, by_rows: bool) -> int | None:
+        """Bytes of the smallest arena.
+
+        Args:
+            by_rows: The input comes row by row; None where it cannot.
+        """
+        wish, plans = self._options.wish, self._plans
+        if by_rows != wish.by_rows:
+            target = self._job.target(self._options)
+            plans = Plans(self.graph, target, replace(wish, by_rows=by_rows))
+        try:
+            return plans.at(Ram.MIN).plan.arena_bytes
+        except InputRefused:
+            return None
 
     def at(self, ram: Ram | int) -> Integers:
         """The plan for a size.

@@ -1,5 +1,7 @@
 """Whether a planned model fits a board: known before any C is written."""
 
+from collections.abc import Callable
+
 from toolchain.board import Board
 from toolchain.errors import InputRefused
 from toolchain.ir import Graph
@@ -7,8 +9,10 @@ from toolchain.plan.arena import Plan
 from toolchain.plan.divide import divided
 from toolchain.plan.economy import Arranged
 from toolchain.plan.memories import AUTO, Memories, memories_of
-from toolchain.plan.ram import Ram
+from toolchain.plan.wish import Ram, Wish
 from toolchain.rows import flattened
+
+Least = Callable[[bool], int | None]
 
 
 def require_fit(
@@ -17,7 +21,8 @@ def require_fit(
     stack_bytes: int,
     memories: Memories | None = None,
     keep_inputs: bool = False,
-    ram: Ram | int = Ram.MIN,
+    wish: Wish | None = None,
+    least: Least | None = None,
 ) -> None:
     """Refuse a model whose arena and stack, or whose constants, exceed the board's memory.
 
@@ -27,14 +32,16 @@ def require_fit(
         stack_bytes: Stack to reserve.
         memories: Where things go, as far as the user says.
         keep_inputs: Inputs survive a run.
-        ram: What the arena was planned for; unless it is the smallest, a smaller one is advised.
+        wish: What the arena was planned for; without it nothing smaller is advised.
+        least: Gives the bytes of the smallest arena for an input that comes whole (False) or row by
+            row (True), None where it cannot; asked when the model does not fit.
 
     Raises:
         InputRefused: With the bytes needed and available, and the layer of the peak.
     """
     memories = memories or Memories()
     if not planned.plan.parts:
-        _require_ram(planned, board, stack_bytes, memories, keep_inputs, ram)
+        _require_ram(planned, board, stack_bytes, memories, keep_inputs, wish, least)
     _require_flash(planned.graph, board, memories)
 
 
@@ -44,7 +51,8 @@ def _require_ram(
     stack_bytes: int,
     memories: Memories,
     keep_inputs: bool,
-    ram: Ram | int,
+    wish: Wish | None,
+    least: Least | None,
 ) -> None:
     plan, memory = planned.plan, board.ram
     hot = memories.reserved(memory.name)
@@ -57,14 +65,29 @@ def _require_ram(
             f"the model needs {need:,} bytes of RAM (arena {plan.arena_bytes:,}, stack "
             f"{stack_bytes:,}{weights}); {memory.name} has {memory.bytes:,}. "
             f"The peak is at {plan.peak_step}",
-            _way_out(planned, board, stack_bytes, keep_inputs, ram),
+            _other_memories(planned, board, stack_bytes, keep_inputs)
+            or _smaller(memory.bytes - stack_bytes - hot, wish, least),
         )
 
 
-def _way_out(
-    planned: Arranged, board: Board, stack_bytes: int, keep_inputs: bool, ram: Ram | int
-) -> str:
-    """What helps: the other memories of the board, if they are enough; else a smaller arena."""
+def _smaller(free: int, wish: Wish | None, least: Least | None) -> str:
+    """The way to an arena of at most so many bytes."""
+    ways = []
+    if wish is not None and wish.ram is not Ram.MIN:
+        ways.append((wish.by_rows, "run layers row by row with --ram min"))
+    if wish is not None and not wish.by_rows:
+        ways.append((True, "hand the input over row by row with --input-rows --ram min"))
+    for by_rows, text in ways:
+        found = None if least is None else least(by_rows)
+        if found is not None and found <= free:
+            return f"{text}: an arena of {found:,} bytes, which fits"
+    return "use a smaller input or fewer channels there, or a board with more RAM"
+
+
+def _other_memories(
+    planned: Arranged, board: Board, stack_bytes: int, keep_inputs: bool
+) -> str | None:
+    """The other memories of the board, if they are enough."""
     others = memories_of(board, AUTO, "", "", stack_bytes)
     if others.arena:
         try:
@@ -74,8 +97,7 @@ def _way_out(
         else:
             names = ",".join(part.memory for part in found.parts)
             return f"the other memories of the board are enough: --arena-in {names}"
-    rows = "" if ram is Ram.MIN else "run layers row by row with --ram min, "
-    return f"{rows}use a smaller input or fewer channels there, or a board with more RAM"
+    return None
 
 
 def _require_flash(graph: Graph, board: Board, memories: Memories) -> None:
