@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from toolchain.check.compare import Gates
@@ -13,6 +14,15 @@ from toolchain.select import Optimize
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total) while something takes long."""
+
+
+_CHOICES: Mapping[str, type[StrEnum]] = {
+    "kernels": Family,
+    "optimize": Optimize,
+    "ram": Ram,
+    "rounding": Rounding,
+}
+"""Options that take a choice by its plain name, too."""
 
 
 def silent(_stage: str, _done: int, _total: int) -> None:
@@ -89,12 +99,14 @@ class ConvertOptions:
         Raises:
             InputRefused: One is none of the choices.
         """
-        for name, kind in (("kernels", Family), ("optimize", Optimize), ("rounding", Rounding)):
+        for name, kind in _CHOICES.items():
             value = getattr(self, name)
-            if value is not None and value not in set(kind):
+            if value is None or isinstance(value, int):
+                continue
+            if value not in set(kind):
                 known = ", ".join(kind)
                 raise InputRefused("convert", name, f"{value!r} is no choice", f"one of {known}")
-            object.__setattr__(self, name, None if value is None else kind(value))
+            object.__setattr__(self, name, kind(value))
         if self.pure_int8 and self.int16:
             raise InputRefused(
                 "convert", "pure_int8", "layers are asked for with int16 codes", "give one of both"

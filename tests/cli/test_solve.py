@@ -106,7 +106,7 @@ def test_run_within_limits(onnx2mcu, arguments, labelled, tmp_path):
     assert set(record) >= CONVERT | BUILD | EMULATE | COMPARE | {"report", "tradeoff"}
     assert taken(record)["flash_bytes"] == record["flash_bytes"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3  # arena, trade-off, flame
     built = [c for c in record["tradeoff"]["candidates"] if c["built"]]
     assert page.count("<circle") == len(built)
     assert "TAKEN" in page

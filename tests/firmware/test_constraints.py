@@ -16,7 +16,7 @@ from toolchain.solve import FLASH, LATENCY, RAM, Infeasible, Limits
 pytestmark = pytest.mark.emulator
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 BOARDS = ["nucleo-f446re", "mps2-an385", "mps3-an547"]
-ONE = ConvertOptions(optimize="size", ram=Ram.MIN)
+ONE = ConvertOptions(optimize="size", ram=Ram.MIN, pure_int8=True)
 """Leaves one candidate."""
 
 
