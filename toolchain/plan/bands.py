@@ -195,7 +195,9 @@ class Bands:
         return self.costs.get(cut)
 
     def _cost_of(self, segment: Segment) -> _Cost:
-        live = self._live(*with_segments(self.graph, self.default.choices, [segment]))
+        # Whether windows find room over an input that is consumed only a placement shows.
+        apart = replace(segment, choice=replace(segment.choice, beneath={}))
+        live = self._live(*with_segments(self.graph, self.default.choices, [apart]))
         more, _ = more_instructions(segment.op, segment.choice, self.fastest)
         steps = sum(len(stage.calls) for stage in segment.choice.layout.stages)
         return _Cost(live[segment.first], max(more, 0) + STEP * steps)
