@@ -49,6 +49,8 @@ class Emulation:
         console: What the firmware printed, if it did.
         together: Index of the first layer, and of the one behind the last, of those that run row by
             row: the last one has the instructions of all.
+        poisoned: It ran once more with dead memory overwritten and gave the same bytes; all counts
+            are those of the plain run.
     """
 
     emulator: str
@@ -63,6 +65,7 @@ class Emulation:
     absent: tuple[str, ...] = ()
     console: str = ""
     together: tuple[tuple[int, int], ...] = ()
+    poisoned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Graphs of operators that exist only here, and a way to run them in real memory."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -126,8 +126,22 @@ def random_net(
     return net.graph(*outputs), net.choices
 
 
-def execute(graph: Graph, choices: Mapping[str, Choice], plan: Plan) -> dict[str, bytes]:
-    """Run the graph in the planned arena. Returns the outputs and the inputs that survive."""
+def execute(
+    graph: Graph,
+    choices: Mapping[str, Choice],
+    plan: Plan,
+    dead: Sequence[Sequence[tuple[int, int]]] | None = None,
+) -> dict[str, bytes]:
+    """Run the graph in the planned arena. Returns the outputs and the inputs that survive.
+
+    Args:
+        graph: The graph.
+        choices: Its kernels.
+        plan: Its plan.
+        dead: Offset and bytes of what gets noise before each operator and at the end, where inputs
+            then need not survive.
+    """
+    noise = np.random.default_rng(0)
     arena = np.full(plan.arena_bytes, 0xEE, np.uint8)
 
     def memory(name: str) -> np.ndarray:
@@ -138,7 +152,13 @@ def execute(graph: Graph, choices: Mapping[str, Choice], plan: Plan) -> dict[str
 
     for x in graph.inputs:
         memory(x)[:] = content(x, graph.types[x].nbytes)
-    for op in graph.ops:
+
+    def poison(step: int) -> None:
+        for offset, n in dead[step] if dead else ():
+            arena[offset : offset + n] = noise.integers(0, 256, n, np.uint8)
+
+    for step, op in enumerate(graph.ops):
+        poison(step)
         if op.is_view:
             continue
         choice = choices[op.y]
@@ -146,7 +166,8 @@ def execute(graph: Graph, choices: Mapping[str, Choice], plan: Plan) -> dict[str
             start = plan.scratch_offsets[op.y]
             arena[start : start + choice.scratch] = 0xDD
         run(op, choice, [memory(x) for x in op.inputs], [memory(y) for y in op.outputs])
-    kept = [x for x in graph.inputs if plan.input_survives[x]]
+    poison(len(graph.ops))
+    kept = [x for x in graph.inputs if plan.input_survives[x] and dead is None]
     return {name: memory(name).tobytes() for name in (*graph.outputs, *kept)}
 
 

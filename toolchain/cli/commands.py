@@ -23,6 +23,7 @@ from toolchain.cli.options import (
     JSON,
     MODEL,
     OUT,
+    POISON,
     PROJECT,
     SAMPLES,
     SHAPE,
@@ -116,11 +117,12 @@ def emulate(
     data: Annotated[Path | None, typer.Option("--data", help="Samples to run.")] = None,
     emulator: EMULATOR = Engine.AUTO,
     samples: SAMPLES = None,
+    poison: POISON = False,
     timeout: TIMEOUT = 600.0,
     as_json: JSON = False,
 ) -> None:
     """Run the firmware in an emulator; show executed instructions per layer."""
-    run = pipeline.emulate(project, data, emulator.value, samples, timeout)
+    run = pipeline.emulate(project, data, emulator.value, samples, timeout, poison=poison)
     show(as_json, records.emulate_record(run), table.profile_table(Project(project).manifest, run))
 
 

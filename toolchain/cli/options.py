@@ -43,6 +43,13 @@ def _positive(value: float | None) -> float | None:
 
 
 SAMPLES = Annotated[int | None, typer.Option("--samples", help="Use at most so many.", min=1)]
+POISON = Annotated[
+    bool,
+    typer.Option(
+        "--poison",
+        help="Run again with dead memory overwritten before every layer: the same bytes.",
+    ),
+]
 PERCENTILE = Annotated[
     float, typer.Option(help="Share of values to keep, in percent.", callback=_finite)
 ]

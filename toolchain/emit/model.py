@@ -13,7 +13,7 @@ from toolchain.emit.render import render
 from toolchain.emit.rows import RowsCode, rows_code
 from toolchain.ir import DType, Graph, Op, Rounding, Target
 from toolchain.ir.fixedpoint import INT8_MAX, INT8_MIN, quantize_bound
-from toolchain.plan import Memories, Plan
+from toolchain.plan import Memories, Plan, dead_spans
 from toolchain.rows import RowChoice, Streamed, flattened
 from toolchain.select import Choice
 
@@ -117,6 +117,8 @@ class ModelCode:
         hot_memory: RAM of the arrays that are copied there at start; "": there are none.
         hot: Symbols of those.
         reads: By symbol, how often an inference reads an element of it, as estimated.
+        dead: Offset and bytes of what nobody reads later, before every layer (of a segment, before
+            the first of its layers) and after the last.
     """
 
     prefix: str
@@ -136,6 +138,7 @@ class ModelCode:
     hot_memory: str
     hot: frozenset[str]
     reads: Mapping[str, int]
+    dead: tuple[tuple[tuple[int, int], ...], ...]
 
     @property
     def single_rounding(self) -> int:
@@ -250,9 +253,12 @@ def write_code(
     writer = Writer(graph, plan, target, prefix, arena_parts(prefix, parts))
     layers: list[Layer] = []
     units: list[Layer | RowsCode] = []
-    for op in graph.ops:
+    spans = dead_spans(graph, plan)
+    dead: list[tuple[tuple[int, int], ...]] = []
+    for op, before in zip(graph.ops, spans, strict=False):
         if op.is_view:
             continue
+        dead += [()] * (len(layers) - len(dead)) + [before]
         choice = choices[op.y]
         if isinstance(op, Streamed) and isinstance(choice, RowChoice):
             idents = [_ident(part) for part in op.parts]
@@ -285,6 +291,7 @@ def write_code(
         room.memory if room and hot else "",
         frozenset(hot),
         reads,
+        (*dead, *[()] * (len(layers) - len(dead)), spans[-1]),
     )
 
 

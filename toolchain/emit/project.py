@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,7 @@ class FirmwareModel:
         hot_weights: Names of those.
         by_rows: Index of the first layer, and of the one behind the last, of those that run row by
             row together.
+        dead: Offset and bytes of what nobody reads later, before every layer and after the last.
     """
 
     prefix: str
@@ -93,6 +95,7 @@ class FirmwareModel:
     hot_memory: str = ""
     hot_weights: tuple[str, ...] = ()
     by_rows: tuple[tuple[int, int], ...] = ()
+    dead: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     @property
     def arenas(self) -> tuple[ArenaPart, ...]:
@@ -172,6 +175,7 @@ _FILES = (
     "harness_hooks.c",
     "machine.h",
     "main.c",
+    "poison.h",
     "runtime.h",
     "semihosting.h",
     "stack.h",
@@ -204,6 +208,8 @@ def _context(
             for start, size in layer.outputs
         ],
         "arenas": _arena_ends(model, board),
+        "dead_spans": [(refer(model.arenas, start), n) for mark in model.dead for start, n in mark],
+        "dead_first": _dead_first(model),
         "further": model.further_memories(board),
         "layer_spans": _layer_spans(model.layers),
         "kernels": tuple(
@@ -261,6 +267,16 @@ def _layer_spans(layers: Sequence[LayerInfo]) -> list[tuple[int, int]]:
         spans.append((first, len(layer.outputs)))
         first += len(layer.outputs)
     return spans
+
+
+def _dead_first(model: FirmwareModel) -> tuple[int, ...]:
+    """Index of the first dead span of every mark, in one flat list.
+
+    There are as many marks as layers and one; the harness tries two even without a layer.
+    """
+    counts = [len(spans) for spans in model.dead]
+    counts += [0] * (len(model.layers) + 2 - len(counts))
+    return tuple(accumulate(counts, initial=0))
 
 
 def _region(name: str, memory: Memory, size: int) -> dict[str, str]:

@@ -10,7 +10,8 @@ from toolchain.errors import InputRefused, RunFailed
 from toolchain.frontend.load import load_model
 from toolchain.ir import Array, Graph
 from toolchain.options import Progress, silent
-from toolchain.pipeline.emulation import emulate, run_codes, run_engines
+from toolchain.pipeline.emulation import emulate, run_codes
+from toolchain.pipeline.engine_runs import run_engines
 from toolchain.pipeline.reproducer import write_reproducer
 from toolchain.pipeline.samples import load_data
 from toolchain.project import Project

@@ -10,13 +10,14 @@ from toolchain.board import load_board
 from toolchain.check.evaluate import input_codes
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.ir import Array, Graph
-from toolchain.pipeline.samples import load_data, port_bytes
+from toolchain.pipeline.engine_runs import run_engines
+from toolchain.pipeline.poison import require_unpoisoned
+from toolchain.pipeline.samples import load_data
 from toolchain.project import Project, write_file
 from toolchain.results import Built, Emulation
 from toolchain.run import (
     Elf,
     Kind,
-    RunRequest,
     RunResult,
     check_programs,
     choose,
@@ -60,6 +61,8 @@ def emulate(
     emulator: Kind = "auto",
     max_samples: int | None = None,
     timeout_s: float = 600.0,
+    *,
+    poison: bool = False,
 ) -> Emulation:
     """Build a project and run its firmware on every sample, in one boot.
 
@@ -69,22 +72,24 @@ def emulate(
         emulator: "auto", "renode", "qemu", "unicorn", or "all", which must agree.
         max_samples: Run at most so many.
         timeout_s: Wall time limit of the emulator.
+        poison: Run once more with dead memory overwritten before every layer.
 
     Raises:
         InputRefused: No project, no such data, no emulator.
         RunFailed: The firmware crashed, hung, or a kernel refused its arguments; engines
-            disagree; or outputs are not those that the project states.
+            disagree; outputs are not those that the project states; or they depend on dead
+            memory.
     """
     project = Project(directory)
     graph = project.graph()
     if data is None:
         samples = project.samples()[:max_samples]
-        run = run_codes(project, graph, samples, emulator, timeout_s)
+        run = run_codes(project, graph, samples, emulator, timeout_s, poison=poison)
         _require_expected(project, run)
         return run
     source = load_data(project, data, max_samples, "emulate")
     samples = [input_codes(graph, sample) for sample in source]
-    return run_codes(project, graph, samples, emulator, timeout_s)
+    return run_codes(project, graph, samples, emulator, timeout_s, poison=poison)
 
 
 def _require_expected(project: Project, run: Emulation) -> None:
@@ -109,12 +114,16 @@ def run_codes(
     samples: list[dict[str, Array]],
     emulator: Kind,
     timeout_s: float,
+    *,
+    poison: bool = False,
 ) -> Emulation:
     """Run a project's firmware on input codes; outputs.npz in its folder holds the results."""
     results = run_engines(project, graph, samples, emulator, timeout_s)
     names = [layer.name for layer in project.manifest.layers]
     require_agreement(results, names)
     result = results[0]
+    if poison:
+        require_unpoisoned(project, graph, samples, result.outputs, emulator, timeout_s)
     codes = _split_outputs(graph, result.outputs)
     path = project.directory / "outputs.npz"
     _write_arrays(path, codes)
@@ -132,26 +141,8 @@ def run_codes(
         _absent(results) if emulator == "all" else (),
         printed(result.console),
         project.manifest.firmware.by_rows,
+        poison,
     )
-
-
-def run_engines(
-    project: Project,
-    graph: Graph,
-    samples: list[dict[str, Array]],
-    emulator: Kind,
-    timeout_s: float,
-    dump_samples: int = 0,
-) -> list[RunResult]:
-    """Build the project and run it on every engine that was asked for."""
-    board, model = project.manifest.board, project.manifest.firmware
-    engines = choose(emulator, board)
-    built = build_project(project.directory, board)
-    inputs = [port_bytes(graph.inputs, sample) for sample in samples]
-    return [
-        engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
-        for engine in engines
-    ]
 
 
 def _absent(results: Sequence[RunResult]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from toolchain.plan.arena import Part, Plan, plan_memory
 from toolchain.plan.check import check_plan
+from toolchain.plan.dead import dead_spans
 from toolchain.plan.divide import divide_plan, divided
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.fit import require_fit
@@ -24,6 +25,7 @@ __all__ = [
     "arrange",
     "check_plan",
     "check_planned",
+    "dead_spans",
     "divide_plan",
     "divided",
     "lifetimes",

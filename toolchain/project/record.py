@@ -87,6 +87,7 @@ def firmware_of(code: ModelCode) -> FirmwareModel:
         code.hot_memory,
         tuple(table.symbol for table in code.tables if table.symbol in code.hot),
         code.segments,
+        code.dead,
     )
 
 

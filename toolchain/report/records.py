@@ -105,6 +105,7 @@ def emulate_record(run: Emulation) -> Record:
         "layers": [{"name": name, "instructions": count} for name, count in run.layers],
         "counted_together": layer_groups(run.together, [name for name, _ in run.layers]),
         "outputs": str(run.outputs),
+        "poisoned": run.poisoned,
         "console": run.console,
     }
 

@@ -202,6 +202,7 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 f"{run.instructions:,} instructions per inference over {run.samples} samples, "
                 f"peak stack {run.stack_bytes:,} bytes",
                 *(f"{name} gives the same bytes and counts" for name in run.agreeing),
+                *([_POISONED] if run.poisoned else []),
                 *_alone(run),
                 *together_lines(run.together, [name for name, _ in run.layers]),
                 *([_PROFILE] if run.together else []),
@@ -211,6 +212,7 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
     )
 
 
+_POISONED = "the same bytes when dead memory is overwritten before every layer"
 _PROFILE = "onnx2mcu profile counts them one by one, with QEMU's plugins or with Unicorn"
 
 

@@ -65,13 +65,20 @@ def require_tools() -> None:
             raise InputRefused("build", name, "not installed", command)
 
 
-def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.0) -> BuildResult:
+def build(
+    project_dir: Path,
+    board: Board | None = None,
+    timeout_s: float = 600.0,
+    *,
+    poisoned: bool = False,
+) -> BuildResult:
     """Configure and compile.
 
     Args:
         project_dir: Folder with the generated CMakeLists.txt.
         board: When given, the programs are checked to hold only instructions of its core.
         timeout_s: Wall time for the compiler, in seconds.
+        poisoned: The harnesses overwrite dead bytes of the arena before every layer.
 
     Raises:
         InputRefused: A tool is missing, the folder is no generated project, or is read-only.
@@ -82,13 +89,16 @@ def build(project_dir: Path, board: Board | None = None, timeout_s: float = 600.
         reason = "no CMakeLists.txt: not a generated project"
         raise InputRefused("build", str(project_dir), reason, "make one with `onnx2mcu convert`")
     folder = project_dir / "build"
+    suffix = "_poisoned" if poisoned else ""
+    targets = {"firmware": "firmware", **{name: name + suffix for name in ("emulation", "hooks")}}
+    wanted = ["--target", *targets.values()] if poisoned else []
     ninja = f"-DCMAKE_MAKE_PROGRAM={find_tool('ninja')}"
     configure = ["-G", "Ninja", ninja, "-S", str(project_dir), "-B", str(folder)]
     with locked(folder):
         _forget_moved_build(project_dir, folder)
         log = _run(project_dir, configure, timeout_s)
-        log += _run(project_dir, ["--build", str(folder)], timeout_s)
-    programs = {name: folder / f"{name}.elf" for name in ("firmware", "emulation", "hooks")}
+        log += _run(project_dir, ["--build", str(folder), *wanted], timeout_s)
+    programs = {name: folder / f"{target}.elf" for name, target in targets.items()}
     if board is not None:
         for path in programs.values():
             Elf(path).check_architecture(board)
