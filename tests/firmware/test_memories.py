@@ -15,7 +15,7 @@ from toolchain.check.evaluate import input_codes
 from toolchain.errors import RunFailed
 from toolchain.ir.execute import simulate
 from toolchain.options import ConvertOptions
-from toolchain.pipeline.emulation import run_engines
+from toolchain.pipeline.engine_runs import run_engines
 from toolchain.pipeline.samples import load_data, port_bytes
 from toolchain.plan import Ram
 from toolchain.project import Project

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from toolchain.check.trace import first_difference
+from toolchain.check.trace import Difference, first_difference
 from toolchain.errors import RunFailed
 from toolchain.ir import Array, Graph
 from toolchain.pipeline.engine_runs import run_engines
@@ -23,6 +23,9 @@ def require_unpoisoned(
 ) -> None:
     """Run the samples with dead memory overwritten, then the first one twice again.
 
+    The outputs must be those of the plain firmware, and those of every layer, for the first sample,
+    the integer model's.
+
     Args:
         project: The project.
         graph: Its integer graph.
@@ -32,32 +35,38 @@ def require_unpoisoned(
         timeout_s: Wall time limit of each.
 
     Raises:
-        RunFailed: Other bytes come out; it names the first layer that goes wrong.
+        RunFailed: They are not; it names the first layer that goes wrong.
     """
-    again = range(min(_AGAIN * len(samples), _AGAIN))
-    order = [*range(len(samples)), *(0 for _ in again)]
+    order = [*range(len(samples)), *[0] * _AGAIN]
     sequence = [samples[i] for i in order]
-    for run in run_engines(project, graph, sequence, emulator, timeout_s, poisoned=True):
+    for run in run_engines(project, graph, sequence, emulator, timeout_s, 1, poisoned=True):
         for i, found in zip(order, run.outputs, strict=True):
             if found != outputs[i]:
-                raise _failed(project, graph, i, samples[i], emulator, timeout_s)
+                closer = [samples[i]] * _AGAIN
+                (again, *_) = run_engines(
+                    project, graph, closer, emulator, timeout_s, _AGAIN, poisoned=True
+                )
+                raise _failed(i, _first(graph, i, samples[i], again.dumps))
+        difference = _first(graph, 0, samples[0], run.dumps)
+        if difference is not None:
+            raise _failed(0, difference)
 
 
-def _failed(
-    project: Project,
-    graph: Graph,
-    sample: int,
-    codes: dict[str, Array],
-    emulator: Kind,
-    timeout_s: float,
-) -> RunFailed:
+def _first(
+    graph: Graph, sample: int, codes: dict[str, Array], dumps: Sequence[Sequence[bytes]]
+) -> Difference | None:
+    """The first difference in any of the runs of one sample."""
+    seen = (first_difference(graph, sample, codes, layers) for layers in dumps)
+    return next((difference for difference in seen if difference is not None), None)
+
+
+def _failed(sample: int, found: Difference | None) -> RunFailed:
     """The error of a sample that depends on memory nobody wrote for it."""
-    repeated = [codes] * _AGAIN
-    (run, *_) = run_engines(project, graph, repeated, emulator, timeout_s, _AGAIN, poisoned=True)
-    seen = (first_difference(graph, sample, codes, dump) for dump in run.dumps)
-    found = next((difference for difference in seen if difference is not None), None)
-    reason = f"sample {sample}: other outputs when dead memory is overwritten before every layer"
+    reason = f"sample {sample} goes wrong when dead memory is overwritten before every layer"
     if found is not None:
         reason += f"; first difference: {found}"
-    hint = "a layer reads memory that nobody wrote for it: report it with the model"
+    hint = (
+        "where `onnx2mcu compare` passes, a layer reads memory that nobody wrote for it: "
+        "report it with the model"
+    )
     return RunFailed("emulate", "" if found is None else found.layer, reason, hint)
