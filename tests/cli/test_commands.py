@@ -21,6 +21,7 @@ BUILD = {"elf", "flash_bytes", "code_bytes", "weights_bytes", "data_bytes", "bss
 }
 EMULATE = {"emulator", "core", "samples", "instructions", "stack_bytes", "layers", "outputs"} | {
     "counted_together",
+    "poisoned",
     "console",
 }
 COMPARE = {
@@ -213,6 +214,17 @@ def test_emulate(onnx2mcu, runnable):
     with np.load(record["outputs"]) as outputs:
         assert outputs["scores"].dtype == np.int8
         assert outputs["scores"].shape == (2, 3)
+
+
+@pytest.mark.emulator
+def test_emulate_with_dead_memory_overwritten(onnx2mcu, runnable):
+    options = ["emulate", runnable, "--samples", 2]
+    plain = only_object(onnx2mcu(*options, "--json"), EMULATE)
+    poisoned = only_object(onnx2mcu(*options, "--json", "--poison"), EMULATE)
+    assert poisoned == {**plain, "poisoned": True}
+    told = "the same bytes when dead memory is overwritten before every layer"
+    assert told in onnx2mcu(*options, "--poison").out
+    assert told not in onnx2mcu(*options).out
 
 
 @pytest.mark.emulator

@@ -12,7 +12,9 @@ from toolchain import pipeline
 from toolchain.board import load_board
 from toolchain.emit.renode import platform
 from toolchain.errors import RunFailed
+from toolchain.ir.execute import simulate
 from toolchain.options import ConvertOptions
+from toolchain.pipeline.engine_runs import run_engines
 from toolchain.run import RunRequest, count_functions, printed, renode
 from toolchain.run.elf import Elf
 from toolchain.run.renode_job import job_of
@@ -218,6 +220,27 @@ def test_profile_by_call_stacks(built, standin, name):
     engines, counts = count_functions(request, "renode", result.hooks)
     assert engines == ("renode",)
     assert counts == expected
+
+
+@pytest.mark.emulator
+def test_poisoned_harness(standin, tmp_path):
+    """It gives the same bytes, and others once its table names all of the arena before the sum."""
+    digits, folder = Path(__file__).parents[2] / "examples" / "digits", tmp_path / "digits"
+    data, options = digits / "calibration.npz", ConvertOptions(prefix="digits")
+    project = pipeline.convert(digits / "model.onnx", data, "nucleo-f446re", folder, options)
+    graph, codes, made = project.graph(), project.samples()[0], project.manifest
+    right = simulate(graph, codes)[graph.outputs[0]].tobytes()
+    (run,) = run_engines(project, graph, [codes], "renode", 60, poisoned=True)
+    assert run.outputs == [right]
+    table = folder / "firmware" / "poison.h"
+    lines = table.read_text().splitlines()
+    spans = [i for i, line in enumerate(lines) if line.startswith("    {digits_arena + ")]
+    (layer,) = (i for i, fact in enumerate(made.layers) if fact.op == "Add")
+    first = sum(len(mark) for mark in made.firmware.dead[:layer])
+    lines[spans[first]] = f"    {{digits_arena + 0, {made.arena_bytes}u}},"
+    table.write_text("\n".join(lines) + "\n")
+    (run,) = run_engines(project, graph, [codes], "renode", 60, poisoned=True)
+    assert run.outputs != [right]
 
 
 @pytest.mark.emulator
