@@ -11,7 +11,7 @@ from toolchain.check.evaluate import input_codes
 from toolchain.errors import InputRefused, RunFailed
 from toolchain.ir import Array, Graph
 from toolchain.pipeline.engine_runs import run_engines
-from toolchain.pipeline.poison import require_unpoisoned
+from toolchain.pipeline.poison import check_dead_memory
 from toolchain.pipeline.samples import load_data
 from toolchain.project import Project, write_file
 from toolchain.results import Built, Emulation
@@ -123,7 +123,7 @@ def run_codes(
     require_agreement(results, names)
     result = results[0]
     if poison:
-        require_unpoisoned(project, graph, samples, result.outputs, emulator, timeout_s)
+        check_dead_memory(project, graph, samples, result.outputs, emulator, timeout_s)
     codes = _split_outputs(graph, result.outputs)
     path = project.directory / "outputs.npz"
     _write_arrays(path, codes)

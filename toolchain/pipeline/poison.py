@@ -13,7 +13,7 @@ _AGAIN = 2
 """Runs of the first sample that follow the last one; and of a sample that is looked at closely."""
 
 
-def require_unpoisoned(
+def check_dead_memory(
     project: Project,
     graph: Graph,
     samples: Sequence[dict[str, Array]],
