@@ -77,7 +77,7 @@ def _instructions(name: str, core: str, shared: Path, folder: Path, library: Pat
     return run.instructions
 
 
-@pytest.mark.parametrize("core", BOARDS)
+@pytest.mark.parametrize("core", ["M4", "M55", pytest.param("M3", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MODELS)
 def test_models_give_the_same_bytes(
     name: str, core: str, shared: Path, cmsis_nn_dir: Path, tmp_path: Path

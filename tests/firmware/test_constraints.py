@@ -16,6 +16,7 @@ from toolchain.solve import FLASH, LATENCY, RAM, Infeasible, Limits
 pytestmark = pytest.mark.emulator
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 BOARDS = ["nucleo-f446re", "mps2-an385", "mps3-an547"]
+AMONG_OTHERS = [*BOARDS[::2], pytest.param(BOARDS[1], marks=pytest.mark.slow)]
 ONE = ConvertOptions(optimize="size", ram=Ram.MIN, pure_int8=True)
 """Leaves one candidate."""
 
@@ -34,7 +35,7 @@ def measured(folder, board):
     return built.sizes.flash, built.sizes.ram, cycles / part.clock_hz * 1e3
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", AMONG_OTHERS)
 def test_figures_are_those_of_the_build_and_the_emulator(board, tmp_path):
     _, outcome = within(tmp_path / "one", board, Limits(), ONE)
     assert len(outcome.points) == 1
@@ -53,7 +54,7 @@ def test_figures_are_those_of_the_build_and_the_emulator(board, tmp_path):
         assert not (tmp_path / "less").exists()
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", AMONG_OTHERS)
 def test_less_ram_than_the_default_plan_takes(board, tmp_path):
     options = ConvertOptions(optimize="size")
     pipeline.convert(DIGITS / "model.onnx", DIGITS / "calibration.npz", board, tmp_path, options)

@@ -222,9 +222,11 @@ def _check(seeds: Sequence[int], core: str, family: Family, folder: Path) -> Non
     ("core", "family"),
     [
         *((core, Family.FAST) for core in BOARDS),
-        ("M0+", Family.PORTABLE),
         ("M4", Family.PORTABLE),
-        *(pytest.param(core, Family.PORTABLE, marks=pytest.mark.slow) for core in ("M3", "M55")),
+        *(
+            pytest.param(core, Family.PORTABLE, marks=pytest.mark.slow)
+            for core in ("M0+", "M3", "M55")
+        ),
     ],
     ids=str,
 )
@@ -240,7 +242,12 @@ def test_outputs_over_inputs_equal_their_oracles_on_many_shapes(core: str, tmp_p
 
 @pytest.mark.parametrize(
     ("core", "family"),
-    [("M4", Family.PORTABLE), *((core, Family.FAST) for core in BOARDS)],
+    [
+        ("M4", Family.PORTABLE),
+        ("M4", Family.FAST),
+        ("M55", Family.FAST),
+        *(pytest.param(core, Family.FAST, marks=pytest.mark.slow) for core in ("M0+", "M3")),
+    ],
     ids=str,
 )
 def test_less_than_the_distance_is_wrong(core: str, family: Family, tmp_path: Path) -> None:

@@ -78,7 +78,12 @@ def test_the_default_arena(name: str, shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["mlperf_kws_int8_qdq", "mlperf_ic_int8_qdq", "mlperf_vww_int8_qdq"]
+    "name",
+    [
+        "mlperf_kws_int8_qdq",
+        "mlperf_ic_int8_qdq",
+        pytest.param("mlperf_vww_int8_qdq", marks=pytest.mark.slow),
+    ],
 )
 def test_the_default_arena_does_not_grow_where_the_input_comes_row_by_row(
     name: str, shared: Path
@@ -96,7 +101,13 @@ def instructions(found: Arranged) -> int:
     return sum(n or 0 for n in (*whole, *chain.from_iterable(rows)))
 
 
-@pytest.mark.parametrize(("name", "by_rows"), SMALLEST)
+@pytest.mark.parametrize(
+    ("name", "by_rows"),
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] if case[0] == "te_vww_int8_qdq" else [])
+        for case in SMALLEST
+    ],
+)
 def test_the_smallest_arena(name: str, by_rows: bool, shared: Path) -> None:
     graph = reference(shared / "models" / f"{name}.onnx")
     found = planned(graph, Ram.MIN, by_rows=by_rows)
