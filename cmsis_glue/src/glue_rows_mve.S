@@ -39,10 +39,6 @@
     .macro next_codes q, row
     vldrb.u8 \q, [\row], #16
     .endm
-    .macro load_channels
-    ldrd r8, r10, [r9, #FILTER_CHANNELS]
-    vdup.16 q6, r10                     /* the zero point follows */
-    .endm
     .macro outputs_of_bytes outputs, bytes
     mov \outputs, \bytes
     .endm

@@ -15,7 +15,7 @@
  * An odd last row is computed together with the row before it once more; a single row as both rows of a pair.
  *
  * A file that includes it defines ROWS, the name of the function; LOG_BYTES, of a code; and the macros products (a step),
- * load_codes, next_codes, load_channels, outputs_of_bytes, outputs_beyond_groups, narrow_rectified, narrow, add_zero,
+ * load_codes, next_codes, outputs_of_bytes, outputs_beyond_groups, narrow_rectified, narrow, add_zero,
  * store (eight outputs; r7 goes on).
  */
 
@@ -72,7 +72,12 @@ ROWS:
     mov r9, r0
     ldr r7, [sp, #FRAME + SAVED]
     ldrd r5, r6, [r9, #FILTER_STREAM]
-    load_channels
+#if LOG_BYTES
+    ldr r8, [r9, #FILTER_CHANNELS]      /* two bytes each; the zero point is 0 */
+#else
+    ldrd r8, r10, [r9, #FILTER_CHANNELS]
+    vdup.16 q6, r10                     /* the zero point follows */
+#endif
     ldrd r4, r10, [r9, #FILTER_LOW]
     vdup.16 q4, r4
     vdup.16 q5, r10

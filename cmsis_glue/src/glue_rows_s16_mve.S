@@ -39,9 +39,6 @@
     .macro next_codes q, row
     vldrh.u16 \q, [\row], #16
     .endm
-    .macro load_channels
-    ldr r8, [r9, #FILTER_CHANNELS]      /* two bytes each */
-    .endm
     .macro outputs_of_bytes outputs, bytes
     lsr \outputs, \bytes, #1
     .endm
