@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from tests.unit.refine_nets import chain_net, noise, samples_of
 from tests.unit.test_refine_parts import plain_ranges
+from toolchain.board import Isa, load_board
 from toolchain.check.compare import Gates
 from toolchain.errors import InputRefused
-from toolchain.ir import Family, Graph, Quant, Rounding
+from toolchain.ir import Family, Graph, Quant, Rounding, Target
 from toolchain.ops._weights import INT4_REACH, quantize_weights
 from toolchain.ops.int4 import Int4Layer
 from toolchain.options import ConvertOptions, silent
 from toolchain.pipeline.int4 import choose_int4, int4_named, int4_note, refuse_both
 from toolchain.pipeline.precision import Good, Meeting
+from toolchain.plan import plan_for, require_fit
 from toolchain.quant.int4 import int4_candidates, with_int4
 from toolchain.quant.layers import refine_layers
 from toolchain.quant.mixture import Mixture
@@ -205,3 +208,19 @@ def test_a_few_samples_are_enough_to_name_layers(count: int) -> None:
     mixture, _ = _mixture(count)
     graph = mixture.also(few=int4_named(mixture.graph, ("*",))).quantized().graph
     assert sum(isinstance(op, Int4Layer) for op in graph.ops) == 4
+
+
+def test_flash_is_counted_as_weights_are_packed(mixture: Mixture) -> None:
+    few = mixture.also(few=_able(mixture.graph)).quantized().graph
+    before, after = (sum(g.stored_bytes().values()) for g in (mixture.quantized().graph, few))
+    layers = [op for op in few.ops if isinstance(op, Int4Layer)]
+    assert before - after == sum(few.types[op.inputs[1]].elements // 2 for op in layers)
+    board, planned = load_board("nucleo-f446re"), plan_for(few, Target(Isa.DSP))
+    for flash in (after, after - 1):
+        code = msgspec.structs.replace(board.flash, bytes=flash)
+        small = msgspec.structs.replace(board, memory=(code, board.ram))
+        if flash == after:
+            require_fit(planned, small, 0)
+        else:
+            with pytest.raises(InputRefused, match=f"the weights take {after:,} bytes of flash"):
+                require_fit(planned, small, 0)
