@@ -25,19 +25,10 @@
 
     .syntax unified
     .thumb
-    .section .text.glue_conv_dsp_single, "ax", %progbits
-    .balign 4
-    .global glue_conv_dsp_single
-    .type glue_conv_dsp_single, %function
-    .thumb_func
-glue_conv_dsp_single:
+    function glue_conv_dsp_single
     push {r4-r11, lr}
     jumps .Lrectified, 2, STEP_BYTES, 4, 0
-    mov r10, r1
-    mov r11, r2
-    mov r12, r3
-    ldm r0, {r1-r9}
-    mov lr, r1
+    with_jumps
     add r3, r10, #STEP_BYTES
     sub r0, r6, r5
     tst r0, #8
@@ -78,11 +69,7 @@ glue_conv_dsp_single:
     pack r4, r5, r6, r7
     ldr pc, [sp, #STORE]
 
-    .balign 4
-.Lclamp:
-    ldrd r0, r1, [sp, #LOW]
-    clamp r4, r0, r1
-    b .Lstore
+    clamp_one
 
     .balign 4
 .Lrectified:
@@ -93,15 +80,6 @@ glue_conv_dsp_single:
     requantise r6, r7, 0
     pack_rectified r4, r5, r6, r7
 
-    .balign 4
-.Lstore:
-    ldr r0, [sp, #Y]
-    str r4, [r0], #4
-    str r0, [sp, #Y]
-    ldr r0, [sp, #STREAM_END]
-    cmp lr, r0
-    bne .Lgroup
-    leave FRAME
-    .size glue_conv_dsp_single, . - glue_conv_dsp_single
+    store_one glue_conv_dsp_single
 
 #endif

@@ -11,24 +11,7 @@
 #define STEP_BYTES 48
 #define STEPS 16 /* of the unrolled loop */
 
-    .syntax unified
-    .thumb
-    .section .text.glue_conv_dsp_tile, "ax", %progbits
-    .balign 4
-    .global glue_conv_dsp_tile
-    .type glue_conv_dsp_tile, %function
-    .thumb_func
-glue_conv_dsp_tile:
-    push {r4-r11, lr}
-    ldm r0, {r1-r12}
-    mov lr, r1
-    push {r2-r12}
-
-.Lgroup:
-    ldr r12, [sp, #COLUMN]
-    ldm lr, {r8-r11}
-    ldm lr!, {r4-r7}
-    ldr pc, [sp, #ENTRY]
+    two_pixels glue_conv_dsp_tile
 
     .balign 4
 .Lloop:
@@ -62,12 +45,7 @@ glue_conv_dsp_tile:
     pack r8, r9, r10, r11
     ldr pc, [sp, #STORE]
 
-    .balign 4
-.Lclamp:
-    ldrd r0, r1, [sp, #LOW]
-    clamp r4, r0, r1
-    clamp r8, r0, r1
-    b .Lstore
+    clamp_two
 
     .balign 4
 .Lrectified:
@@ -81,25 +59,8 @@ glue_conv_dsp_tile:
     pack_rectified r4, r5, r6, r7
     pack_rectified r8, r9, r10, r11
 
-    .balign 4
-.Lstore:
-    ldm sp, {r0-r2} /* y, step, end of the stream */
-    str r8, [r0, r1]
-    str r4, [r0], #4
-    str r0, [sp, #Y]
-    cmp lr, r2
-    bne .Lgroup
-    leave FRAME
-    .size glue_conv_dsp_tile, . - glue_conv_dsp_tile
+    store_two glue_conv_dsp_tile
 
-    .global glue_conv_dsp_tile_begin
-    .type glue_conv_dsp_tile_begin, %function
-    .thumb_func
-glue_conv_dsp_tile_begin:
-    jumps .Lrectified, 4, STEP_BYTES, 3
-    add r0, r0, #TILE_JUMPS
-    stm r0, {r1-r3}
-    bx lr
-    .size glue_conv_dsp_tile_begin, . - glue_conv_dsp_tile_begin
+    jumps_of_tile glue_conv_dsp_tile_begin, 4, STEP_BYTES
 
 #endif

@@ -62,24 +62,7 @@
     sel \pair, \pair, r1
 .endm
 
-    .syntax unified
-    .thumb
-    .section .text.glue_conv_s16_dsp_tile, "ax", %progbits
-    .balign 4
-    .global glue_conv_s16_dsp_tile
-    .type glue_conv_s16_dsp_tile, %function
-    .thumb_func
-glue_conv_s16_dsp_tile:
-    push {r4-r11, lr}
-    ldm r0, {r1-r12}
-    mov lr, r1
-    push {r2-r12}
-
-.Lgroup:
-    ldr r12, [sp, #COLUMN]
-    ldm lr, {r8-r11}
-    ldm lr!, {r4-r7}
-    ldr pc, [sp, #ENTRY]
+    two_pixels glue_conv_s16_dsp_tile
 
     .balign 4
 .Lloop:
@@ -128,14 +111,6 @@ glue_conv_s16_dsp_tile:
     leave FRAME
     .size glue_conv_s16_dsp_tile, . - glue_conv_s16_dsp_tile
 
-    .global glue_conv_s16_dsp_tile_begin
-    .type glue_conv_s16_dsp_tile_begin, %function
-    .thumb_func
-glue_conv_s16_dsp_tile_begin:
-    jumps .Lrectified, 3, STEP_BYTES, 3
-    add r0, r0, #TILE_JUMPS
-    stm r0, {r1-r3}
-    bx lr
-    .size glue_conv_s16_dsp_tile_begin, . - glue_conv_s16_dsp_tile_begin
+    jumps_of_tile glue_conv_s16_dsp_tile_begin, 3, STEP_BYTES
 
 #endif

@@ -40,12 +40,7 @@
 
     .syntax unified
     .thumb
-    .section .text.glue_dense_dsp_tile, "ax", %progbits
-    .balign 4
-    .global glue_dense_dsp_tile
-    .type glue_dense_dsp_tile, %function
-    .thumb_func
-glue_dense_dsp_tile:
+    function glue_dense_dsp_tile
     push {r4-r11, lr}
     jumps .Lsigned, 2, STEP_BYTES, 2
     ldrd r4, r5, [r0, #TILE_COLUMN]
@@ -60,11 +55,7 @@ glue_dense_dsp_tile:
     adrne r2, .Ltail
     orrne r2, r2, #1
     push {r10-r12}
-    mov r10, r1
-    mov r11, r2
-    mov r12, r3
-    ldm r0, {r1-r9}
-    mov lr, r1
+    with_jumps
     push {r2-r12}
 
 .Lgroup:

@@ -142,4 +142,98 @@
     leave \frame
 .endm
 
+/* A function in a section of its own; its end is to be marked. */
+.macro function name
+    .section .text.\name, "ax", %progbits
+    .balign 4
+    .global \name
+    .type \name, %function
+    .thumb_func
+\name:
+.endm
+
+/* The beginning of a function for two pixels, as far as its loop: sums start at the words of the stream. */
+.macro two_pixels name
+    .syntax unified
+    .thumb
+    function \name
+    push {r4-r11, lr}
+    ldm r0, {r1-r12}
+    mov lr, r1
+    push {r2-r12}
+
+.Lgroup:
+    ldr r12, [sp, #COLUMN]
+    ldm lr, {r8-r11}
+    ldm lr!, {r4-r7}
+    ldr pc, [sp, #ENTRY]
+.endm
+
+/* The end of such a function: codes in r4 and r8. */
+.macro clamp_two
+    .balign 4
+.Lclamp:
+    ldrd r0, r1, [sp, #LOW]
+    clamp r4, r0, r1
+    clamp r8, r0, r1
+    b .Lstore
+.endm
+
+.macro store_two name
+    .balign 4
+.Lstore:
+    ldm sp, {r0-r2} /* y, step, end of the stream */
+    str r8, [r0, r1]
+    str r4, [r0], #4
+    str r0, [sp, #Y]
+    cmp lr, r2
+    bne .Lgroup
+    leave FRAME
+    .size \name, . - \name
+.endm
+
+/* The function that puts the jumps of another one into its glue_tile_dsp. */
+.macro jumps_of_tile name, round, step_bytes, sums=1
+    .global \name
+    .type \name, %function
+    .thumb_func
+\name:
+    jumps .Lrectified, \round, \step_bytes, 3, \sums
+    add r0, r0, #TILE_JUMPS
+    stm r0, {r1-r3}
+    bx lr
+    .size \name, . - \name
+.endm
+
+/* The glue_tile_dsp at r0 as it is to be pushed from r2 on, with the jumps in r1-r3; lr the stream. */
+.macro with_jumps
+    mov r10, r1
+    mov r11, r2
+    mov r12, r3
+    ldm r0, {r1-r9}
+    mov lr, r1
+.endm
+
+/* The end of a function for one pixel: codes in r4. */
+.macro clamp_one
+    .balign 4
+.Lclamp:
+    ldrd r0, r1, [sp, #LOW]
+    clamp r4, r0, r1
+    b .Lstore
+.endm
+
+.macro store_one name
+    .balign 4
+.Lstore:
+    ldr r0, [sp, #Y]
+    str r4, [r0], #4
+    str r0, [sp, #Y]
+    ldr r0, [sp, #STREAM_END]
+    cmp lr, r0
+    bne .Lgroup
+    leave FRAME
+    .size \name, . - \name
+.endm
+
 #endif /* GLUE_TILE_DSP_ASM_H */
