@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from toolchain.ir import Graph, Target
 from toolchain.plan.arena import plan_memory
 from toolchain.plan.economy import SHARE, Arranged
-from toolchain.plan.lifetimes import bytes_in_use
+from toolchain.plan.ground import ANY, Ground
 from toolchain.plan.wish import Wish
-from toolchain.rows import RowChoice, Segment, Segments, Streamed, with_segments
+from toolchain.rows import RowChoice, Segment, Streamed, with_segments
 from toolchain.select import Choice, Optimize, select_kernels
 
 BANDS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -31,9 +31,6 @@ LONGEST = 5
 PARTS = 16
 LEAST = 1024
 """Segments save a part of the arena, and at least the bytes that they take in flash, roughly."""
-
-ANY = 1 << 40
-"""A limit that is none."""
 
 TRIES = 120
 """Segments that are looked at."""
@@ -75,7 +72,7 @@ class _Way:
     cuts: tuple[Cut, ...] = ()
 
 
-class Bands:
+class Bands(Ground):
     """Plans of one graph with blocks in bands.
 
     Args:
@@ -89,19 +86,12 @@ class Bands:
     def __init__(
         self, graph: Graph, default: Arranged, target: Target, wish: Wish, *, by_rows: bool
     ) -> None:
+        super().__init__(default.graph, default.choices, target, wish, by_rows=by_rows)
         self.default, self.optimize = default, wish.optimize
         self.fastest = select_kernels(graph, target, wish.optimize)
         total = sum(choice.predicted or 0 for choice in self.fastest.values())
         spent = sum(choice.predicted or 0 for choice in default.choices.values()) - total
         self.budget = min(int(PREDICTED * total), int(SHARE * total) - spent)
-        self.graph, self.alignment = default.graph, target.alignment
-        self.keep_inputs = wish.keep_inputs and not by_rows
-        fed = self.graph.inputs[0] if by_rows and len(self.graph.inputs) == 1 else None
-        self.segments = Segments(self.graph, target, wish.optimize, fed)
-        self.alone = self._live(self.graph, default.choices)
-        for i, op in enumerate(self.graph.ops):
-            if by_rows and (fed is None or fed in op.inputs):
-                self.alone[i] = ANY + 1
         self.costs: dict[Cut, _Cost | None] = {}
 
     def found(self, enough: int = 0) -> Arranged:
@@ -141,9 +131,6 @@ class Bands:
                 break
             limit = max(_below(way.peak), enough)
         return ways
-
-    def _live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:
-        return bytes_in_use(graph, choices, self.alignment, self.keep_inputs)
 
     def _cheapest(self, limit: int) -> _Way | None:
         """The fewest instructions more with peaks of at most the limit.
@@ -197,20 +184,19 @@ class Bands:
     def _cost_of(self, segment: Segment) -> _Cost:
         # Whether windows find room over an input that is consumed only a placement shows.
         apart = replace(segment, choice=replace(segment.choice, beneath={}))
-        live = self._live(*with_segments(self.graph, self.default.choices, [apart]))
         more, _ = more_instructions(segment.op, segment.choice, self.fastest)
         steps = sum(len(stage.calls) for stage in segment.choice.layout.stages)
-        return _Cost(live[segment.first], max(more, 0) + STEP * steps)
+        return _Cost(self.peak(apart), max(more, 0) + STEP * steps)
 
     def _planned(self, way: _Way) -> Arranged:
         made = [self.segments.segment(*cut) for cut in way.cuts]
         segments = [segment for segment in made if segment is not None]
-        graph, choices = with_segments(self.graph, self.default.choices, segments)
+        graph, choices = with_segments(self.graph, self.choices, segments)
         for step, op in enumerate(graph.ops):
             # What was changed for the arena with whole tensors may be needless now.
             if op.y in self.fastest and not isinstance(op, Streamed):
                 faster = {**choices, op.y: self.fastest[op.y]}
-                if choices[op.y] != faster[op.y] and self._live(graph, faster)[step] <= way.peak:
+                if choices[op.y] != faster[op.y] and self.live(graph, faster)[step] <= way.peak:
                     choices = faster
         return Arranged(
             graph, choices, plan_memory(graph, choices, self.alignment, self.keep_inputs)

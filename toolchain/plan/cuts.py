@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from toolchain.errors import InputRefused
 from toolchain.ir import Graph, Target
 from toolchain.plan.arena import plan_memory
-from toolchain.plan.bands import ANY, more_instructions
+from toolchain.plan.bands import more_instructions
 from toolchain.plan.economy import Arranged
-from toolchain.plan.lifetimes import bytes_in_use
+from toolchain.plan.ground import ANY, Ground
 from toolchain.plan.wish import Wish
-from toolchain.rows import Segment, Segments, with_segments
+from toolchain.rows import Segment, with_segments
 from toolchain.select import Choice
 
 Cut = tuple[int, int]
@@ -63,21 +63,13 @@ PLANS = 16
 """Arenas that are placed in looking for one."""
 
 
-class Cuts:
+class Cuts(Ground):
     """Dynamic programming over cuts of the order into segments and single operators."""
 
     def __init__(
         self, graph: Graph, choices: Mapping[str, Choice], target: Target, wish: Wish
     ) -> None:
-        self.graph, self.choices, self.wish = graph, choices, wish
-        self.alignment = target.alignment
-        self.keep_inputs = wish.keep_inputs and not wish.by_rows
-        fed = graph.inputs[0] if wish.by_rows and len(graph.inputs) == 1 else None
-        self.segments = Segments(graph, target, wish.optimize, fed)
-        self.alone = self._live(graph, choices)
-        for i, op in enumerate(graph.ops):
-            if wish.by_rows and (fed is None or fed in op.inputs):
-                self.alone[i] = ANY + 1
+        super().__init__(graph, choices, target, wish, by_rows=wish.by_rows)
         self.costs: dict[Cut, _Cost | None] = {}
         self.placed: dict[Cut, Segment | None] = {}
         self.searches = 0
@@ -165,9 +157,6 @@ class Cuts:
             bound = way.peak - 1
         return smallest
 
-    def _live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:
-        return bytes_in_use(graph, choices, self.alignment, self.keep_inputs)
-
     def _placed(self, first: int, last: int) -> Segment | None:
         """A segment whose memory was searched for longer."""
         key = first, last
@@ -189,13 +178,9 @@ class Cuts:
     def _cost_of(self, segment: Segment, *, placed: bool) -> _Cost:
         choice = segment.choice if placed else segment.least
         more = more_instructions(segment.op, choice, self.choices)[0]
-        estimate = self._peak(segment)
-        peak = estimate if placed else self._peak(replace(segment, choice=choice))
+        estimate = self.peak(segment)
+        peak = estimate if placed else self.peak(replace(segment, choice=choice))
         return _Cost(peak, choice.scratch, max(more, 0), placed, estimate)
-
-    def _peak(self, segment: Segment) -> int:
-        live = self._live(*with_segments(self.graph, self.choices, [segment]))
-        return live[segment.first]
 
     def _by_rows(self, first: int) -> bool:
         return self.segments.stages(self.graph.ops[first]) is not None

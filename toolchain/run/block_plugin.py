@@ -10,8 +10,8 @@ from toolchain.emit.machines import machine_for
 from toolchain.errors import RunFailed
 from toolchain.resources import TEMPLATES
 from toolchain.run.elf import Elf
-from toolchain.run.emulator import RunRequest
-from toolchain.run.function_counts import MARK, BlockCount, phase_number
+from toolchain.run.emulator import MARK, RunRequest
+from toolchain.run.function_counts import BlockCount, phase_number
 from toolchain.run.owners import owners
 from toolchain.run.qemu import PROGRAM, command
 

@@ -13,6 +13,8 @@ from toolchain.emit.project import FirmwareModel
 from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
 
+MARK = "onnx2mcu_mark"
+"""The function of the harnesses that is called before every layer and after the last."""
 CALIBRATION = 2
 """The first marks of a boot have nothing between them: what they count is taken off all others."""
 

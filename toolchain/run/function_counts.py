@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 from toolchain.errors import RunFailed
 from toolchain.run.elf import Elf
-from toolchain.run.emulator import RunRequest
+from toolchain.run.emulator import MARK, RunRequest
 from toolchain.run.owners import owners, phase_of
 from toolchain.run.thumb import branch_target, decode
 from toolchain.run.unicorn import Session
-
-MARK = "onnx2mcu_mark"
 
 __all__ = ["BlockCount", "count_blocks", "per_function", "phase_number", "require_same"]
 

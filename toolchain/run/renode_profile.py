@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from toolchain.emit.project import FirmwareModel
 from toolchain.errors import RunFailed
-from toolchain.run.emulator import CALIBRATION
+from toolchain.run.emulator import CALIBRATION, MARK
 from toolchain.run.renode_result import read_events
 from toolchain.run.renode_session import STACKS
 
-MARK = "onnx2mcu_mark"
 _HINT = "see onnx2mcu doctor --emulator renode"
 _DECORATION = re.compile(r"(\+0x[0-9a-fA-F]+)?( \((entry|guessed)\))*$")
 """What some versions put behind a name."""

@@ -20,7 +20,7 @@ from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
 from toolchain.run.console import Fault, Scene, judge, last_line, values
 from toolchain.run.elf import Elf
-from toolchain.run.emulator import CALIBRATION, RunRequest, RunResult
+from toolchain.run.emulator import CALIBRATION, MARK, RunRequest, RunResult
 
 _MODELS = {
     "cortex-m0": "UC_CPU_ARM_CORTEX_M0",
@@ -118,7 +118,7 @@ class Session:
 
     def _add_hooks(self) -> None:
         hook, api = self.cpu.hook_add, self.api
-        mark = self.elf.address("onnx2mcu_mark")
+        mark = self.elf.address(MARK)
         hook(api.UC_HOOK_INTR, self._guard(self._interrupt))
         hook(api.UC_HOOK_BLOCK, self._block)
         hook(api.UC_HOOK_MEM_INVALID, self._invalid)

@@ -1,7 +1,6 @@
 """Layers of int16 activations and int8 weights with the DSP extension; see glue_s16_dsp.h."""
 
 from collections.abc import Callable, Mapping
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,8 @@ from numpy.typing import NDArray
 from toolchain.board import Isa
 from toolchain.ir import Array, Kernel, Site
 from toolchain.ir.op import always
-from toolchain.ops._diagonal import (
-    Group,
-    Reads,
-    grouped_overlap,
-    groups_of,
-    twice,
-    window_overlap,
-)
+from toolchain.ops._diagonal import Reads, grouped_overlap, twice, window_overlap
+from toolchain.ops.fast.dsp_conv import pairs_in_order
 from toolchain.ops.fast.epilogue import interleaved, requantisation
 from toolchain.ops.fast.s16 import (
     fits_32_bits,
@@ -104,11 +97,6 @@ def _any_facts(site: Site) -> Mapping[str, Any]:
     return {**_facts(site), "chunk": _chunk(site)}
 
 
-def _pairs_in_order(site: Site) -> list[Group]:
-    """The windows of two pixels are in scratch memory before their outputs are written."""
-    return groups_of(range(prod(site.shape(site.op.y)[:-1])), 2)
-
-
 def _convolution(
     name: str,
     when: Callable[[Site], bool],
@@ -128,7 +116,7 @@ def _convolution(
             *own,
         ),
         scratch=lambda site: 8 * _steps(site),
-        overlap=twice(grouped_overlap(_pairs_in_order)),
+        overlap=twice(grouped_overlap(pairs_in_order)),
         isas=_DSP,
         pack=pack,
         facts=facts,

@@ -1,6 +1,6 @@
 """Convolutions and fully connected layers with MVE (Cortex-M55, M85)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import IntEnum
 from math import prod
@@ -88,24 +88,40 @@ def stream(site: Site, group: int, order: tuple[int, ...]) -> NDArray[np.int32]:
         group: Output channels per block.
         order: Channels of a block in the order of the tables behind the weights.
     """
+    channel, weights = blocks_of(site, group, STEP)
+    ordered = channel[:, order]
+    tables = (table[ordered] for table in tables_of(site, form_of(site)))
+    return joined([folded_bias(site)[channel], weights, *tables])
+
+
+def blocks_of(site: Site, group: int, step: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Channels [blocks, group], the last one once more where one is missing, and their weights.
+
+    Args:
+        site: Call of the kernel.
+        group: Output channels per block.
+        step: Codes in one vector.
+    """
     rows, steps = rows_of(site), steps_of(site)
     blocks = -(-len(rows) // group)
     channel = np.minimum(np.arange(blocks * group), len(rows) - 1).reshape(blocks, group)
-    padded = np.zeros((len(rows), steps * STEP), np.int8)
+    padded = np.zeros((len(rows), steps * step), np.int8)
     padded[:, : rows.shape[1]] = rows
-    weights = padded.reshape(-1, steps, STEP)[channel].transpose(0, 2, 1, 3)
+    weights = padded.reshape(-1, steps, step)[channel].transpose(0, 2, 1, 3)
+    return channel, np.ascontiguousarray(weights).reshape(blocks, -1).view("<i4")
+
+
+def tables_of(site: Site, form: Form) -> list[NDArray[np.int32]]:
+    """Multipliers and right shifts [O], before them the left shifts where a form has them."""
     multipliers, left = requantisation(site)
     right = np.minimum(left, -1 if rounds_once(site) else 0)
-    tables = [multipliers, right]
-    if form_of(site) is Form.GENERAL:
-        tables.insert(0, left - right)
-    ordered = channel[:, order]
-    parts = [
-        folded_bias(site)[channel].astype("<i4"),
-        np.ascontiguousarray(weights).reshape(blocks, -1).view("<i4"),
-        *(table[ordered].astype("<i4") for table in tables),
-    ]
-    return np.concatenate(parts, axis=1).reshape(-1).astype(np.int32)
+    return [*([left - right] if form is Form.GENERAL else []), multipliers, right]
+
+
+def joined(parts: Iterable[Array]) -> NDArray[np.int32]:
+    """Blocks one after the other, of each its parts [blocks, ...]."""
+    words = [part.astype("<i4") for part in parts]
+    return np.concatenate(words, axis=1).reshape(-1).astype(np.int32)
 
 
 def filter_facts(site: Site) -> Mapping[str, Any]:

@@ -4,21 +4,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from toolchain.ir import Array, Kernel, Site
 from toolchain.ir.fixedpoint import clamp_codes
 from toolchain.ir.tensor import DType
 from toolchain.ops._diagonal import Group, Reads, grouped_overlap, twice, window_overlap
-from toolchain.ops.fast.epilogue import requantisation, rounds_once, rows_of
+from toolchain.ops.fast.epilogue import requantisation, rounds_once
 from toolchain.ops.fast.mve_conv import (
     MAX_CHANNELS,
     MVE,
     Form,
     batches_in_order,
+    blocks_of,
     conv_scratch,
+    joined,
     row_bytes,
     steps_of,
+    tables_of,
     windows_of,
 )
 from toolchain.ops.fast.mve_depthwise import pack_any
@@ -80,35 +82,22 @@ def _form(site: Site) -> Form:
     return Form.SIGNED if most_left < 0 and low == lowest else Form.GENERAL
 
 
-def _blocks(site: Site) -> tuple[NDArray[np.int64], Array]:
-    """Channels [blocks, 4], the last one once more where one is missing, and their weights."""
-    rows, steps = rows_of(site), steps_of(site)
-    blocks = -(-len(rows) // _GROUP)
-    channel = np.minimum(np.arange(blocks * _GROUP), len(rows) - 1).reshape(blocks, _GROUP)
-    padded = np.zeros((len(rows), steps * _STEP), np.int8)
-    padded[:, : rows.shape[1]] = rows
-    weights = padded.reshape(-1, steps, _STEP)[channel].transpose(0, 2, 1, 3)
-    return channel, np.ascontiguousarray(weights).reshape(blocks, -1).view("<i4")
-
-
 def _stream(site: Site) -> Mapping[str, Array]:
-    channel, weights = _blocks(site)
+    channel, weights = blocks_of(site, _GROUP, _STEP)
     bias = site.constants[site.op.inputs[2]]
-    multipliers, left = requantisation(site)
-    right = np.minimum(left, -1 if rounds_once(site) else 0)
-    tables = [multipliers, right]
-    if _form(site) is Form.GENERAL:
-        tables.insert(0, left - right)
-    parts = [bias[channel], weights, *(table[channel] for table in tables)]
-    return {"stream": np.concatenate([p.astype("<i4") for p in parts], axis=1).reshape(-1)}
+    tables = (table[channel] for table in tables_of(site, _form(site)))
+    return {"stream": joined([bias[channel], weights, *tables])}
 
 
 def _wide_stream(site: Site) -> Mapping[str, Array]:
-    channel, weights = _blocks(site)
+    channel, weights = blocks_of(site, _GROUP, _STEP)
     bias = site.constants[site.op.inputs[2]].astype("<i8")
     multipliers, left = scales_of(site)
-    parts = [bias[channel].view("<i4"), weights, multipliers[channel], 14 - left[channel]]
-    return {"stream": np.concatenate([p.astype("<i4") for p in parts], axis=1).reshape(-1)}
+    return {
+        "stream": joined(
+            [bias[channel].view("<i4"), weights, multipliers[channel], 14 - left[channel]]
+        )
+    }
 
 
 def _filter(site: Site) -> Mapping[str, Any]:
