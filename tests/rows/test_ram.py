@@ -66,6 +66,7 @@ def reference(path: Path) -> Graph:
 def planned(graph: Graph, ram: Ram | int, *, by_rows: bool = False) -> Arranged:
     found = plan_for(graph, DSP, Wish(ram, by_rows=by_rows))
     check_planned(found, DSP)
+    assert found.plan.lower_bound <= found.plan.arena_bytes
     return found
 
 
@@ -114,6 +115,13 @@ def test_the_smallest_arena(name: str, by_rows: bool, shared: Path) -> None:
     assert found.plan.arena_bytes <= SMALLEST[name, by_rows]
 
 
+def test_a_segment_is_not_called_optimal_for_its_buffers_alone(shared: Path) -> None:
+    plan = planned(reference(shared / "models" / "mlperf_kws_int8_qdq.onnx"), Ram.MIN).plan
+    assert plan.arena_bytes == max(plan.step_bytes)
+    assert plan.lower_bound < plan.arena_bytes
+    assert not plan.optimal
+
+
 def test_a_limit_is_kept_and_costs_less_than_the_smallest_arena(shared: Path) -> None:
     graph = reference(shared / "models" / "mlperf_ic_int8_qdq.onnx")
     whole, smallest = arrange(graph, DSP), planned(graph, Ram.MIN)
@@ -126,7 +134,10 @@ def test_a_limit_is_kept_and_costs_less_than_the_smallest_arena(shared: Path) ->
     costs = [instructions(plan) for plan in (whole, *found, smallest)]
     assert costs == sorted(costs)
     ways = [rows_notes(p, graph, DSP, Optimize.SPEED)[0] for p in (*found, smallest)]
-    assert re.search(r": in bands of \d rows in [\d,]+ bytes; predicted \+\d% instruct", ways[0])
+    what = (
+        r": in bands of \d rows in [\d,]+ bytes, [\d,]+ of them live at one step; predicted \+\d%"
+    )
+    assert re.search(what, ways[0])
     assert all(re.search(r": (row by row|in bands of \d rows) in ", way) for way in ways)
     assert ": row by row in " in ways[-1]
     assert planned(graph, whole.plan.arena_bytes) == whole

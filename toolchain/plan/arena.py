@@ -15,6 +15,7 @@ from toolchain.ir import Graph
 from toolchain.plan.exact import place_within
 from toolchain.plan.lifetimes import Buffer, aligned, lifetimes, live_bytes, view_roots
 from toolchain.plan.placement import Blocks, greedy_orders, greedy_placements, improve, top
+from toolchain.rows import RowChoice, Streamed
 from toolchain.select import Choice
 
 TIES = 500
@@ -54,10 +55,11 @@ class Plan:
             operator's first output.
         arena_bytes: Size of the arena, a multiple of the alignment.
         lower_bound: The most bytes that one step needs: what is live, less what its output can
-            share with inputs that die there. No plan is smaller.
-        optimal: Whether it is proved that no plan of these buffers in this order is smaller.
-        peak_step: Name of the operator at the first step that needs `lower_bound` bytes.
-        step_bytes: Bytes that each step needs, at least; `lower_bound` is the largest.
+            share with inputs that die there; of a segment that runs row by row the rows that are
+            live at once. No plan in this order is smaller.
+        optimal: Whether it is proved that no plan in this order is smaller.
+        peak_step: Name of the operator at the first step that needs the most bytes.
+        step_bytes: Bytes that each step needs, at least, with segments as they are laid out.
         buffers: The blocks of the arena, by first step.
         input_survives: For every input, whether its bytes are intact after a run.
         constants: For every tensor that is a view of a constant, that constant.
@@ -107,14 +109,19 @@ def plan_memory(
             best, placed_buffers(tried, alignment, bound), key=lambda p: (p.end, not p.proved)
         )
     placed = best.buffers
+    least = _at_bound(graph, choices)
+    if least:
+        rows = lifetimes(graph, {**choices, **least}, keep_inputs)
+        bound = max(live_bytes(rows, len(live), alignment))
+    proved = best.proved and not least and _is_exhaustive(buffers, alignment)
     roots = view_roots(graph)
     return Plan(
         offsets={t: b.offset for b in placed for t in b.tensors},
         scratch_offsets={b.name: b.offset for b in placed if b.is_scratch},
         arena_bytes=best.end,
         lower_bound=bound,
-        optimal=best.end == bound or (best.proved and _is_exhaustive(buffers, alignment)),
-        peak_step=graph.ops[live.index(bound)].name if graph.ops else "",
+        optimal=best.end == bound or proved,
+        peak_step=graph.ops[live.index(max(live))].name if graph.ops else "",
         step_bytes=tuple(live),
         buffers=placed,
         input_survives={x: survives(x, placed) for x in graph.inputs},
@@ -122,6 +129,16 @@ def plan_memory(
             y: roots[y] for op in graph.ops for y in op.outputs if roots[y] in graph.constants
         },
     )
+
+
+def _at_bound(graph: Graph, choices: Mapping[str, Choice]) -> dict[str, Choice]:
+    """Segments with the least memory that their rows need."""
+    found: dict[str, Choice] = {}
+    for op in graph.ops:
+        choice = choices.get(op.y)
+        if isinstance(op, Streamed) and isinstance(choice, RowChoice):
+            found[op.y] = choice.at_bound(op, graph.types)
+    return found
 
 
 def block_numbers(buffers: Sequence[Buffer]) -> list[int]:

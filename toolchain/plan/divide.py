@@ -73,7 +73,7 @@ def divide_plan(
         "plan",
         graph.name,
         f"the arena of {plan.arena_bytes:,} bytes fits neither whole nor in parts into {sizes}, as "
-        f"far as was found; the peak is at {plan.peak_step}, {plan.lower_bound:,} bytes",
+        f"far as was found; the peak is at {plan.peak_step}, {max(plan.step_bytes):,} bytes",
         "name more memories in --arena-in, run layers row by row with --ram min, or use a smaller "
         "model",
     )

@@ -134,5 +134,6 @@ def rows_notes(planned: Arranged, graph: Graph, target: Target, optimize: Optimi
         cost = f"; predicted {more / before:+.0%} instructions there" if before else ""
         rows = max(call.writes[1] for stage in choice.layout.stages for call in stage.calls)
         way = "row by row" if rows == 1 else f"in bands of {rows} rows"
-        notes.append(f"{layers}: {way} in {choice.scratch:,} bytes{cost}")
+        live = f", {choice.layout.bound:,} of them live at one step"
+        notes.append(f"{layers}: {way} in {choice.scratch:,} bytes{live}{cost}")
     return notes

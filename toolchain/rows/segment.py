@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from toolchain.ir import Graph, Kernel, Op, Target
+from toolchain.ir import Graph, Kernel, Op, Target, TensorType
 from toolchain.rows.feed import feed_of
 from toolchain.rows.layout import Layout
 from toolchain.rows.planner import layout_of
@@ -29,6 +29,16 @@ class RowChoice(Choice):
 
     layout: Layout = field(kw_only=True)
     costs: Mapping[str, int | None] = field(kw_only=True)
+
+    def at_bound(self, op: Streamed, types: Mapping[str, TensorType]) -> "RowChoice":
+        """The same with so little memory that no placement of its rows takes less.
+
+        Args:
+            op: The segment.
+            types: Types of all tensors.
+        """
+        beneath = {i: self.layout.beneath(op.inputs[i], types, least=True) for i in self.beneath}
+        return replace(self, scratch=self.layout.bound, beneath=beneath)
 
 
 @dataclass(frozen=True, slots=True)
