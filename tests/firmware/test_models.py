@@ -12,7 +12,7 @@ from toolchain.options import ConvertOptions
 pytestmark = [pytest.mark.emulator]
 
 SAMPLES = 16
-ARENAS = {"kws": (9_792, True), "ic": (18_464, True), "vww": (28_144, False), "ad": (768, True)}
+ARENAS = {"kws": (9_792, True), "ic": (18_464, False), "vww": (28_144, False), "ad": (768, True)}
 """Bytes with portable kernels, and whether none is smaller; tests/bench watches the fast ones."""
 
 

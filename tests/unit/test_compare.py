@@ -48,6 +48,16 @@ def test_default_gate_with_labels_is_one_point(samples, passed):
         assert "worst layers: conv3 (7.2 dB), fc (19.0 dB)" in reason
 
 
+@pytest.mark.parametrize(("samples", "lost"), [(2, False), (3, True)])
+def test_what_the_codes_of_the_output_lose_is_told(samples, lost):
+    result = run(wrong(4), labels=LABELS, coded={"y": wrong(samples)})
+    assert result.accuracy_coded == pytest.approx(1 - samples / N)
+    (reason,) = result.reasons
+    told = "rounded to the codes of the output, reach 98.50%: it needs finer ones (--int16"
+    assert (told in reason) is lost
+    assert run(FLOAT, coded={"y": FLOAT}).accuracy_coded is None
+
+
 def test_an_improvement_passes():
     assert judge({"y": wrong(9)}, {"y": FLOAT}, labels=LABELS).passed
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,8 @@ class Comparison:
         agreement: Share of samples with the float model's class.
         accuracy_float: Share of samples the float model classifies as labelled.
         accuracy_int8: The same of the integer model.
+        accuracy_coded: The same of the float model's outputs, rounded to the codes of the integer
+            model's.
         worst_layers: (layer, SQNR in dB), the worst first.
         passed: Bytes and gates hold.
         reasons: What does not, a sentence each.
@@ -70,6 +73,7 @@ class Comparison:
     agreement: float | None
     accuracy_float: float | None
     accuracy_int8: float | None
+    accuracy_coded: float | None
     worst_layers: tuple[tuple[str, float], ...]
     passed: bool
     reasons: tuple[str, ...]
@@ -85,6 +89,7 @@ def judge(
     outputs: Outputs,
     *,
     codes: Outputs | None = None,
+    coded: Outputs | None = None,
     firmware: Outputs | None = None,
     labels: NDArray[np.int64] | None = None,
     gates: Gates | None = None,
@@ -98,6 +103,7 @@ def judge(
         reference: Float outputs [N, ...] by name, at least those of `outputs`; integers are labels.
         outputs: The integer model's outputs, dequantised, in the same layout.
         codes: The integer model's outputs as int8 codes.
+        coded: The float outputs rounded to such codes, and dequantised.
         firmware: The firmware's outputs as int8 codes; None if it was not run.
         labels: Class of each sample [N].
         gates: What to require.
@@ -112,8 +118,11 @@ def judge(
     pairs = [comparable(reference[name], value) for name, value in outputs.items()]
     agreements = zip(outputs, (agreement(*pair) for pair in pairs), strict=True)
     naming, reached = next((found for found in agreements if found[1] is not None), ("", None))
+    rounded = None if coded is None or reached is None else coded[naming]
     accuracies = (
-        None if reached is None else _accuracies(reference[naming], outputs[naming], labels)
+        _NO_LABELS
+        if reached is None or labels is None
+        else _accuracies(reference[naming], outputs[naming], rounded, labels)
     )
     differing = None if firmware is None or codes is None else _differing(codes, firmware)
     sqnr = min(sqnr_db(*pair) for pair in pairs)
@@ -131,31 +140,43 @@ def judge(
         sqnr_db=sqnr,
         cosine=alike,
         agreement=reached,
-        accuracy_float=accuracies and accuracies[0],
-        accuracy_int8=accuracies and accuracies[1],
+        accuracy_float=accuracies.exact,
+        accuracy_int8=accuracies.integer,
+        accuracy_coded=accuracies.coded,
         worst_layers=tuple(worst_layers),
         passed=not failed,
         reasons=tuple(failed),
     )
 
 
+class _Accuracies(NamedTuple):
+    """Of the float model, of the integer model, and of the float outputs in its codes."""
+
+    exact: float | None
+    integer: float | None
+    coded: float | None
+
+
+_NO_LABELS = _Accuracies(None, None, None)
+
+
 def _accuracies(
-    reference: Array, value: Array, labels: NDArray[np.int64] | None
-) -> tuple[float, float] | None:
-    """Accuracy of the float and of the integer model."""
-    if labels is None:
-        return None
+    reference: Array, value: Array, coded: Array | None, labels: NDArray[np.int64]
+) -> _Accuracies:
     if are_labels(reference):
         before, after = (np.rint(v.astype(np.float64)).ravel() for v in (reference, value))
         if before.shape != labels.shape:
-            return None
-        return float(np.mean(before == labels)), float(np.mean(after == labels))
+            return _NO_LABELS
+        return _Accuracies(float(np.mean(before == labels)), float(np.mean(after == labels)), None)
     probability = is_probability(reference)
-    if classes(reference, probability) is not None:
-        _require_classes(labels, max(2, reference[0].size))
-    ours = accuracy(value, labels, probability)
-    theirs = accuracy(reference, labels, probability)
-    return None if theirs is None or ours is None else (theirs, ours)
+    if classes(reference, probability) is None:
+        return _NO_LABELS
+    _require_classes(labels, max(2, reference[0].size))
+    return _Accuracies(
+        accuracy(reference, labels, probability),
+        accuracy(value, labels, probability),
+        None if coded is None else accuracy(coded, labels, probability),
+    )
 
 
 def check_labels(labels: NDArray[np.int64] | None, shape: tuple[int, ...]) -> None:
@@ -216,13 +237,13 @@ def _failed(
     sqnr: float,
     unlike: str,
     reached: float | None,
-    accuracies: tuple[float, float] | None,
+    accuracies: _Accuracies,
 ) -> list[str]:
     """A sentence for each gate that does not hold; comparisons are such that NaN fails."""
     max_drop = gates.max_drop
     failed = []
     if gates == Gates():
-        if accuracies is not None:
+        if accuracies.exact is not None:
             max_drop = DEFAULT_MAX_DROP
         elif unlike:
             failed.append(unlike)
@@ -238,12 +259,18 @@ def _failed(
     return failed
 
 
-def _drop(allowed: float, accuracies: tuple[float, float] | None) -> list[str]:
+def _drop(allowed: float, accuracies: _Accuracies) -> list[str]:
     """The gate on accuracy."""
-    if accuracies is None:
+    before, after, coded = accuracies
+    if before is None or after is None:
         return ["the drop of accuracy cannot be judged: no labels, or no output names a class"]
-    before, after = accuracies
     if before - after <= allowed + _ROUNDING:
         return []
     lost = f"{100 * (before - after):.2f} points, {100 * allowed:.2f} allowed"
-    return [f"accuracy falls from {before:.2%} to {after:.2%} ({lost})"]
+    reason = f"accuracy falls from {before:.2%} to {after:.2%} ({lost})"
+    if coded is not None and before - coded > allowed + _ROUNDING:
+        reason += (
+            f"; the float model's own outputs, rounded to the codes of the output, reach "
+            f"{coded:.2%}: it needs finer ones (--int16 with the last layer)"
+        )
+    return [reason]

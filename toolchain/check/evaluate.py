@@ -12,7 +12,7 @@ from toolchain.check.reference import LayerErrors
 from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples
 from toolchain.frontend.session import FloatSession
-from toolchain.ir import Array, DType, Graph, Quant
+from toolchain.ir import Array, DType, Graph, Quant, TensorType
 from toolchain.ir.batch import simulate_each
 from toolchain.ir.fixedpoint import dequantize, quantize_as
 from toolchain.project import layer_names
@@ -81,6 +81,7 @@ def evaluate(
         outputs_float,
         {y: dequantize(c, graph.types[y].q) for y, c in outputs_codes.items()},
         codes=outputs_codes,
+        coded={y: _rounded(value, graph.types[y]) for y, value in outputs_float.items()},
         firmware=firmware,
         labels=samples.labels,
         gates=gates,
@@ -93,6 +94,12 @@ def evaluate(
         outputs_codes,
         tuple(samples.warnings),
     )
+
+
+def _rounded(value: Array, kind: TensorType) -> Array:
+    """Real values as the codes of an output give them; labels as they are."""
+    real = np.issubdtype(value.dtype, np.floating)
+    return dequantize(quantize_as(value, kind), kind.q) if real else value
 
 
 def as_the_model_takes(

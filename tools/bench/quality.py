@@ -13,7 +13,6 @@ from toolchain.check.evaluate import evaluate
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.frontend.samples import load_samples
-from toolchain.ir import Array
 from toolchain.options import silent
 from toolchain.quant.choose import choose
 from toolchain.quant.quantize import quantize
@@ -46,9 +45,9 @@ class Quality(msgspec.Struct, frozen=True):
         samples: Test samples.
         sqnr_db: SQNR of the worst output.
         agreement: Share of samples with the float model's class.
-        ties: Samples whose largest code occurs twice: the first of the two classes is taken.
         accuracy_float: Share of samples the float model classifies as labelled.
         accuracy_int8: The same of the integer model.
+        accuracy_coded: The same of the float model's outputs in the codes of the integer model's.
         seconds: Processor time of the calibration.
         kept: What helped.
     """
@@ -56,9 +55,9 @@ class Quality(msgspec.Struct, frozen=True):
     samples: int
     sqnr_db: float
     agreement: float | None
-    ties: int
     accuracy_float: float | None
     accuracy_int8: float | None
+    accuracy_coded: float | None
     seconds: int
     kept: tuple[Kept, ...]
 
@@ -104,9 +103,9 @@ def measure_quality(net: str, shared: Path, wanted: Wanted, tests: int | None = 
         len(arrays["x"]),
         round(found.sqnr_db, 2),
         _rounded(found.agreement) if classes else None,
-        _ties(done.codes[integer.outputs[0]]) if classes else 0,
         _rounded(found.accuracy_float),
         _rounded(found.accuracy_int8),
+        _rounded(found.accuracy_coded),
         round(seconds),
         tuple(Kept(g.technique, round(g.gain_db, 1)) for g in chosen.gains if g.kept),
     )
@@ -114,12 +113,6 @@ def measure_quality(net: str, shared: Path, wanted: Wanted, tests: int | None = 
 
 def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 5)
-
-
-def _ties(codes: Array) -> int:
-    """How many samples [N, ...] hold their largest code twice."""
-    rows = codes.reshape(len(codes), -1)
-    return int(np.count_nonzero((rows == rows.max(axis=1, keepdims=True)).sum(axis=1) > 1))
 
 
 def measure_all(shared: Path) -> Results:

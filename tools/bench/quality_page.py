@@ -49,11 +49,11 @@ photographs without labels.
 Cells: SQNR of the output in dB / share of samples with the class of the float model / accuracy.
 `auto` is `--calibration auto`, `plain` is `--calibration minmax`. ONNX Runtime: its static
 quantisation per channel (QDQ, min-max) of the same models, run without optimisation; where there
-are two, with these calibration samples and with others, the better one. Ties: samples of
-`auto` whose two best classes have the same int8 code, so that the first is taken:
-nothing but a finer output tells them apart.
+are two, with these calibration samples and with others, the better one. Coded: accuracy of the
+float model's own outputs when they are rounded to the int8 codes that the output has with `auto`;
+what such codes lose, nothing but a finer output brings back (`--int16` with the last layer).
 
-| net | samples | float | ONNX Runtime | plain | auto | ties |
+| net | samples | float | coded | ONNX Runtime | plain | auto |
 |---|---:|---:|---:|---:|---:|---:|
 """
 _DETAILS = """
@@ -83,8 +83,8 @@ def _row(net: str, plain: Quality, auto: Quality) -> str:
     anchor = ANCHORS.get(net)
     theirs = "" if anchor is None else _cell(anchor.sqnr_db, anchor.agreement, None)
     ours = [_cell(q.sqnr_db, q.agreement, q.accuracy_int8) for q in (plain, auto)]
-    exact = "" if auto.accuracy_float is None else f"{auto.accuracy_float:.4f}"
-    cells = [net, f"{auto.samples:,}", exact, theirs, *ours, str(auto.ties)]
+    best = ["" if a is None else f"{a:.4f}" for a in (auto.accuracy_float, auto.accuracy_coded)]
+    cells = [net, f"{auto.samples:,}", *best, theirs, *ours]
     return f"| {' | '.join(cells)} |\n"
 
 
