@@ -17,8 +17,10 @@ from toolchain.pipeline.samples import load_data
 from toolchain.project import Project
 from toolchain.results import Emulation
 from toolchain.run import Elf, Kind, build, choose
+from toolchain.threads import one_thread
 
 
+@one_thread
 def compare(
     directory: Path,
     data: Path,

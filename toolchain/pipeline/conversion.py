@@ -24,8 +24,10 @@ from toolchain.quant.prune import Pruned, prune
 from toolchain.quant.quantize import Quantized, free_tensors
 from toolchain.quant.refine import Refined, Wanted, split
 from toolchain.rows import flattened
+from toolchain.threads import one_thread
 
 
+@one_thread
 def convert(
     model_path: Path,
     calib: Path | None,

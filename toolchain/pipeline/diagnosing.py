@@ -19,8 +19,10 @@ from toolchain.pipeline.samples import load_data, require_single_samples
 from toolchain.project import Project, matching
 from toolchain.quant.prune import prune
 from toolchain.results import Diagnosed, Without
+from toolchain.threads import one_thread
 
 
+@one_thread
 def diagnose(
     model_path: Path,
     data: Path,
@@ -68,6 +70,7 @@ def diagnose(
     return Diagnosed(found, advise_on(found), tuple(samples.warnings), without, None)
 
 
+@one_thread
 def diagnose_project(
     directory: Path,
     data: Path,

@@ -28,6 +28,7 @@ from toolchain.rows import flattened
 from toolchain.run import Kind
 from toolchain.select import Optimize
 from toolchain.solve import Candidate, Costs, Limits, Outcome, Search
+from toolchain.threads import one_thread
 
 _NO_GATE = Gates(min_sqnr=-inf)
 Answer = TypeVar("Answer")
@@ -48,6 +49,7 @@ class Judged:
     max_samples: int | None = None
 
 
+@one_thread
 def convert_within(
     model_path: Path,
     calib: Path | None,

@@ -21,10 +21,12 @@ from toolchain.quant.refine import (
     plain,
     refine,
 )
+from toolchain.threads import one_thread
 
 Progress = Callable[[str, int, int], None]
 
 
+@one_thread
 def choose(
     graph: Graph, model: ModelProto, samples: Samples, wanted: Wanted, progress: Progress
 ) -> Refined:
