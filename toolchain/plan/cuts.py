@@ -187,11 +187,27 @@ class Cuts(Ground):
 
     def _way(self, limit: int) -> _Way | None:
         """The cuts of the lowest peak, and the fewest instructions with that."""
-        while (peak := self._lowest(limit)) is not None:
-            way = self._fastest(peak)
-            if way is None or not self._search(way):
-                return way
-        return None
+        while (way := self._lowest_way(limit)) is not None:
+            if not self._search(way):
+                break
+        return way
+
+    def _lowest_way(self, limit: int) -> _Way | None:
+        """The same with what is known of the segments now.
+
+        Longer segments are left out where shorter ones take too much, and a few do take less: so
+        the lowest peak may be out of reach for a limit so low, and a limit that is not is bisected.
+        """
+        low = self._lowest(limit)
+        way = None if low is None else self._fastest(low) or self._fastest(limit)
+        while low is not None and way is not None and low < way.peak - self.alignment:
+            middle = (low + way.peak) // 2
+            lower = self._fastest(middle)
+            if lower is None:
+                low = middle
+            else:
+                way = lower
+        return way
 
     def _certain(self, limit: int) -> _Way | None:
         """The fewest instructions more with peaks of at most the limit, as searches find them."""
