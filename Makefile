@@ -39,10 +39,10 @@ check: lint host-compiler ## lint and every test that needs no emulator
 	$(BIN)/pytest -m "not emulator and not slow"
 
 test: lint host-compiler ## lint and every test, firmware in the emulator included
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 slow: setup host-compiler ## the long runs: every operator on 200 random shapes per core
-	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 golden: setup ## rewrite golden files, README tables and docs/conformance.md; review the difference
 	$(BIN)/pytest tests/golden tests/conformance tests/bench/test_figures.py --update-golden

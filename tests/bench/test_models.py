@@ -23,8 +23,19 @@ def bench() -> figures.Bench:
     return committed
 
 
-@pytest.mark.parametrize("core", cells.BOARDS)
-@pytest.mark.parametrize("net", cells.NETS)
+EVERY_TIME = [
+    (net, core)
+    for net in cells.NETS
+    for core in cells.BOARDS
+    if core not in ("M7", "M33") or net == "kws"  # which run the kernels of M4
+]
+LONG_RUN = [(n, c) for n in cells.NETS for c in cells.BOARDS if (n, c) not in EVERY_TIME]
+
+
+@pytest.mark.parametrize(
+    ("net", "core"),
+    [*EVERY_TIME, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG_RUN)],
+)
 def test_no_figure_grows(
     net: str, core: str, shared: Path, bench: figures.Bench, tmp_path: Path
 ) -> None:

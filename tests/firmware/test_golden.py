@@ -13,17 +13,27 @@ pytestmark = [pytest.mark.emulator]
 
 MODELS = ["kws", "ic", "vww", "ad"]
 BOARDS = {
+    "M0": "microbit-v1",
     "M0+": "raspberry-pi-pico",
     "M3": "mps2-an385",
     "M4": "nucleo-f446re",
     "M55": "mps3-an547",
 }
+CORES = ("M0+", "M3", "M4", "M55")
 BY_ROWS = ["M4", *(pytest.param(core, marks=pytest.mark.slow) for core in ("M3", "M55"))]
 """The numpy executor of tests/rows covers every instruction set every time."""
 
 
-@pytest.mark.parametrize("core", BOARDS)
-@pytest.mark.parametrize("name", MODELS)
+LARGE = ("ic", "vww")
+EVERY_TIME = [(n, c) for n in MODELS for c in CORES if n not in LARGE or c in ("M4", "M55")]
+"""tests/bench holds the large ones to the integer model on every core."""
+LONG_RUN = [(n, c) for n in MODELS for c in CORES if (n, c) not in EVERY_TIME]
+
+
+@pytest.mark.parametrize(
+    ("name", "core"),
+    [*EVERY_TIME, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG_RUN)],
+)
 def test_firmware_gives_the_golden_bytes(
     name: str, core: str, shared: Path, tmp_path: Path
 ) -> None:
@@ -31,11 +41,13 @@ def test_firmware_gives_the_golden_bytes(
 
 
 @pytest.mark.parametrize("core", ["M4", "M55"])
-@pytest.mark.parametrize("name", MODELS)
-def test_so_it_does_with_its_dead_channels(
-    name: str, core: str, shared: Path, tmp_path: Path
-) -> None:
-    _require_golden_bytes(name, core, ConvertOptions(prune=False), shared, tmp_path)
+def test_so_it_does_with_its_dead_channels(core: str, shared: Path, tmp_path: Path) -> None:
+    _require_golden_bytes("vww", core, ConvertOptions(prune=False), shared, tmp_path)
+
+
+def test_so_it_does_where_the_ram_is_smaller_than_a_frame(shared: Path, tmp_path: Path) -> None:
+    options = ConvertOptions(ram=Ram.MIN, by_rows=True)
+    _require_golden_bytes("vww", "M0", options, shared, tmp_path)
 
 
 @pytest.mark.parametrize("by_rows", [False, True], ids=["whole", "rows"])

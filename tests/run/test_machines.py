@@ -97,7 +97,7 @@ def test_mpu_registers_of_128_kib():
     assert pairs == [
         (0x00000000, 6 << 24 | 1 << 17 | 21 << 1 | 1),  # 4 MiB, read-only
         (0x20000000, 1 << 28 | 3 << 24 | 1 << 17 | 16 << 1 | 1),  # 128 KiB, never executable
-        (0x21000000, 1 << 28 | 3 << 24 | 1 << 17 | 15 << 1 | 1),  # 64 KiB of the harness
+        (0x21000000, 1 << 28 | 3 << 24 | 1 << 17 | 18 << 1 | 1),  # 512 KiB of the harness
         (0x40000000, 1 << 28 | 3 << 24 | 1 << 16 | 11 << 1 | 1),  # 4 KiB of the timer
     ]
 

@@ -16,8 +16,8 @@ from toolchain.errors import InputRefused
 ICOUNT_SHIFT = 7
 """QEMU's `-icount shift`: one instruction takes 2^7 ns of emulated time."""
 
-HARNESS_BYTES = 64 * 1024
-"""Memory of the harness's own tables, outside the RAM the board is credited with."""
+HARNESS_BYTES = 512 * 1024
+"""Memory of a harness: its tables and inputs that come row by row, outside the board's own RAM."""
 
 
 @dataclass(frozen=True)

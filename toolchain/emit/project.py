@@ -14,7 +14,7 @@ from toolchain.emit.arena import ArenaPart, arena_parts, part_at, refer
 from toolchain.emit.machines import Machine, machine_for, stand_ins
 from toolchain.emit.mpu import register_pairs
 from toolchain.emit.render import render
-from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, samples_address
+from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, harness_memory, samples_address
 from toolchain.errors import InputRefused
 from toolchain.select import Optimize
 
@@ -160,10 +160,13 @@ def write_firmware(
         _write(firmware / name, name, context)
     _write(directory / "CMakeLists.txt", "CMakeLists.txt", context)
     further = model.further_memories(board)
-    board_map = _board_map(board, further)
-    emulator_map = _emulator_map(board, machine, further)
-    _write(firmware / "board.ld", "link.ld", {**context, **board_map})
-    _write(firmware / "emulator.ld", "link.ld", {**context, **emulator_map})
+    maps = {
+        "board": _board_map(board, further),
+        "hooks": _hooks_map(board, further),
+        "emulator": _emulator_map(board, machine, further),
+    }
+    for name, memory_map in maps.items():
+        _write(firmware / f"{name}.ld", "link.ld", {**context, **memory_map})
     _copy_kernels(directory / "kernels", model.kernel_sources, glue_dir)
 
 
@@ -321,6 +324,18 @@ def _board_map(board: Board, further: Sequence[Memory]) -> dict[str, Any]:
         ],
         "aliases": _aliases(board.vector_table, "RAM"),
         "fault_stack": 0,
+    }
+
+
+def _hooks_map(board: Board, further: Sequence[Memory]) -> dict[str, Any]:
+    """The real part, and memory beside it for what only the harness in Renode needs."""
+    harness = harness_memory(board)
+    part = _board_map(board, further)
+    return {
+        **part,
+        "title": f"{board.name}, and memory of the test harness",
+        "regions": [*part["regions"], _region("HARNESS", harness, harness.bytes)],
+        "aliases": _aliases(board.vector_table, None),
     }
 
 

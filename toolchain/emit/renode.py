@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolchain.board import Board, Memory
+from toolchain.emit.machines import HARNESS_BYTES
 from toolchain.emit.render import render
 
 CPU_TYPES = {
@@ -20,7 +21,7 @@ CPU_TYPES = {
 EQUAL, DIFFERENT, FAULT = 0x600D0000, 0xBAD00000, 0xFA170000
 """What firmware/check.c leaves in onnx2mcu_check_state."""
 _PLACES = (0x90000000, 0x80000000, 0x60000000)
-"""Where the samples may lie: addresses for external memory, one of which every part leaves free."""
+"""Addresses for external memory, one of which every part leaves free."""
 _GRAIN = 0x1000
 
 
@@ -37,6 +38,15 @@ def platform(board: Board, more: Sequence[Memory] = ()) -> str:
 
 def samples_address(board: Board) -> int:
     """Where the samples of the check are loaded: outside the memory of the part."""
+    return _spare_address(board)
+
+
+def harness_memory(board: Board) -> Memory:
+    """Memory of the test harness with hooks, which the part does not have."""
+    return Memory("harness", "ram", _spare_address(board), HARNESS_BYTES)
+
+
+def _spare_address(board: Board) -> int:
     taken = [(memory.origin, memory.end) for memory in board.memory]
     return next(
         at for at in _PLACES if not any(start < at + (1 << 28) and at < end for start, end in taken)

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from toolchain.emit.render import render
-from toolchain.emit.renode import CPU_TYPES, platform
+from toolchain.emit.renode import CPU_TYPES, harness_memory, platform
 from toolchain.errors import RunFailed
 from toolchain.run.build import BuildResult
 from toolchain.run.elf import Elf
@@ -169,7 +169,8 @@ def environment() -> dict[str, str]:
 
 def _prepare(folder: Path, job: Job, request: RunRequest) -> None:
     (folder / "job.json").write_bytes(msgspec.json.encode(job))
-    (folder / "board.repl").write_text(platform(request.board), encoding="utf-8")
+    text = platform(request.board, (harness_memory(request.board),))
+    (folder / "board.repl").write_text(text, encoding="utf-8")
     (folder / "run.resc").write_text(script(folder, job), encoding="utf-8")
     for index, sample in enumerate(request.samples):
         start = 0
