@@ -54,6 +54,14 @@ SMALLEST = {
     ("blazeface_front", False): 63500,
 }
 """Bytes at most on a Cortex-M4, by model and whether the input comes row by row."""
+WITH_MVE = {
+    "mlperf_kws_int8_qdq": (11_600, 5_100, 4_800),
+    "mlperf_ic_int8_qdq": (33_600, 12_800, 11_000),
+    "mlperf_vww_int8_qdq": (40_300, 28_500, 15_500),
+    "te_vww_int8_qdq": (31_200, 23_600, 17_000),
+    "blazeface_front": (129_000, 64_000, 39_600),
+}
+"""The same on a Cortex-M55: by default, smallest, smallest with rows; its kernels need scratch."""
 
 
 @cache
@@ -113,6 +121,22 @@ def test_the_smallest_arena(name: str, by_rows: bool, shared: Path) -> None:
     graph = reference(shared / "models" / f"{name}.onnx")
     found = planned(graph, Ram.MIN, by_rows=by_rows)
     assert found.plan.arena_bytes <= SMALLEST[name, by_rows]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "mlperf_kws_int8_qdq" else [pytest.mark.slow])
+        for name in WITH_MVE
+    ],
+)
+def test_the_arenas_with_mve(name: str, shared: Path) -> None:
+    graph, target = reference(shared / "models" / f"{name}.onnx"), Target(Isa.MVE)
+    wishes = (Wish(), Wish(Ram.MIN), Wish(Ram.MIN, by_rows=True))
+    for wish, most in zip(wishes, WITH_MVE[name], strict=True):
+        found = plan_for(graph, target, wish)
+        check_planned(found, target)
+        assert found.plan.arena_bytes <= most, wish
 
 
 def test_a_segment_is_not_called_optimal_for_its_buffers_alone(shared: Path) -> None:
