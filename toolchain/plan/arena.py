@@ -233,8 +233,12 @@ def _place(blocks: Blocks, bound: int, *, exact: bool) -> tuple[tuple[int, ...],
     """
     best = min(greedy_placements(blocks), key=lambda offsets: top(blocks, offsets))
     for order in greedy_orders(blocks):
-        if top(blocks, best) > bound:
-            best = place_within(blocks, bound, order, QUICK_NODES)[0] or best
+        if top(blocks, best) == bound:
+            break
+        found, final = place_within(blocks, bound, order, QUICK_NODES)
+        best = found or best
+        if final:
+            break
     if top(blocks, best) > bound:
         best = improve(blocks, best, bound)
     proved = top(blocks, best) == bound
