@@ -10,7 +10,7 @@ INT8 = Precision("int8")
 
 
 def accuracy(sqnr=40.0, *reasons):
-    return Comparison(None, 0.0, sqnr, 1.0, None, None, None, (), not reasons, reasons)
+    return Comparison(None, 0.0, sqnr, 1.0, None, None, None, None, (), not reasons, reasons)
 
 
 def costs(flash=1000, ram=1000, latency=1.0):

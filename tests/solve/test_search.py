@@ -267,3 +267,20 @@ def test_a_board_that_holds_nothing():
         _ = search(Large()).taken
     assert error.value.reason.count("it needs 9 bytes more") == len(error.value.outcome.points)
     assert "larger board" in error.value.hint
+
+
+def test_a_board_that_holds_nothing_is_told_what_helps():
+    class Large(Made):
+        def least(self, candidate):
+            ram = candidate.options.ram
+            advice = "take rows" if ram is Ram.AUTO else ""
+            return replace(super().least(candidate), unfit="9 bytes more", advice=advice)
+
+    with pytest.raises(Infeasible) as error:
+        _ = search(Large()).taken
+    assert error.value.hint == "take rows; nothing was written"
+
+
+def test_the_memory_is_free_where_the_input_comes_by_rows():
+    outcome = search(Made(), Limits(ram=1500 + STACK), ConvertOptions(by_rows=True))
+    assert outcome.taken.candidate.options.ram != Ram.AUTO

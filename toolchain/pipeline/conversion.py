@@ -177,6 +177,7 @@ class Planner:
         self._warnings = (*chosen.warnings, *quantized.warnings)
         self.graph = verify(self._pruned.graph, Stage.QUANTIZED)
         self._plans = Plans(self.graph, job.target(options), options.wish)
+        self._smallest: dict[bool, int | None] = {}
 
     @property
     def prunes(self) -> bool:
@@ -193,6 +194,11 @@ class Planner:
         Args:
             by_rows: The input comes row by row; None where it cannot.
         """
+        if by_rows not in self._smallest:
+            self._smallest[by_rows] = self._searched(by_rows)
+        return self._smallest[by_rows]
+
+    def _searched(self, by_rows: bool) -> int | None:
         wish, plans = self._options.wish, self._plans
         if by_rows != wish.by_rows:
             target = self._job.target(self._options)

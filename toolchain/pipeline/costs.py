@@ -67,7 +67,7 @@ class Meter:
         try:
             sizes = Elf(build(folder, self._board).firmware).sizes
         except DoesNotFit as error:
-            return replace(least, unfit=error.reason)
+            return replace(least, unfit=error.reason, advice=error.hint)
         costs = replace(built_costs(sizes, self._board), unfit=least.unfit)
         if not self._runs:
             return self._timed(costs, predicted(project.manifest), PREDICTED)

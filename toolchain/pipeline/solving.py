@@ -211,13 +211,21 @@ class _Bench:
         try:
             arranged = self.planned(candidate).arranged
         except InputRefused as error:
-            return Costs(None, None, unfit=_told(error))
+            return Costs(None, None, unfit=error.reason, advice=error.hint)
         flash = sum(flattened(arranged.graph).stored_bytes().values())
         costs = Costs(flash, arranged.plan.arena_bytes + options.stack_bytes)
         try:
-            require_fit(arranged, job.board, options.stack_bytes, job.memories, options.keep_inputs)
+            require_fit(
+                arranged,
+                job.board,
+                options.stack_bytes,
+                job.memories,
+                options.keep_inputs,
+                options.wish,
+                self._planner(candidate).smallest,
+            )
         except InputRefused as error:
-            return replace(costs, unfit=_told(error))
+            return replace(costs, unfit=error.reason, advice=error.hint)
         return costs
 
     def costs(self, candidate: Candidate) -> Costs:
@@ -230,11 +238,6 @@ class _Bench:
             costs = self._meter.measure(Path(folder), self.least(candidate))
             self._progress(f"measure {candidate}", 1, 1)
         return costs
-
-
-def _told(error: InputRefused) -> str:
-    """Why the board has no room, and what helps."""
-    return f"{error.reason}; {error.hint}" if error.hint else error.reason
 
 
 def _quantisation(candidate: Candidate) -> tuple[Any, ...]:

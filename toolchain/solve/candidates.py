@@ -133,8 +133,8 @@ def kernels(first: Candidate, *, prunes: bool) -> Iterator[Candidate]:
 
 
 def varies_memory(options: ConvertOptions) -> bool:
-    """The plan of the memory is free: the user asked for none, and rows come from no caller."""
-    return options.ram is Ram.AUTO and not options.by_rows
+    """The plan of the memory is free: the user asked for none."""
+    return options.ram is Ram.AUTO
 
 
 def levels(smallest: int, largest: int, room: int | None) -> list[int]:

@@ -17,6 +17,7 @@ class Costs:
             constants, which it exceeds.
         basis: What the latency is made of.
         unfit: Why the board cannot hold it; "" when it can.
+        advice: What helps then.
     """
 
     flash: int | None
@@ -26,6 +27,7 @@ class Costs:
     built: bool = False
     basis: str = ""
     unfit: str = ""
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

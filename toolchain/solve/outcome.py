@@ -9,6 +9,7 @@ from toolchain.solve.front import Point, front
 from toolchain.solve.limits import METRICS, Constraint, Metric
 
 _CLOSEST = 3
+_LAST_RESORT = "use a smaller model or a larger board"
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ def _hint(outcome: Outcome) -> str:
     if not closest:
         if any(p.reasons for p in outcome.points):
             return "loosen a gate, or see what diagnose says of the model; nothing was written"
-        return "use a smaller model or a larger board; nothing was written"
+        advice = [p.costs.advice for p in outcome.points if p.costs and p.costs.advice]
+        return f"{next(iter(advice), _LAST_RESORT)}; nothing was written"
     ways = (
         f"{c.metric.option} {c.metric.number(c.metric.of(closest[0].costs) or 0.0)}"
         for c in closest[0].missed
