@@ -38,6 +38,36 @@ def test_calibration_does_not_mind_them(onnx2mcu, arguments, tmp_path):
     assert "not class numbers" in done.out
 
 
+@pytest.mark.emulator
+@pytest.mark.parametrize("command", ["convert", "run", "compare", "search"])
+def test_a_drop_without_labels_is_refused_before_anything_is_computed(
+    onnx2mcu, arguments, runnable, calib, command, monkeypatch, tmp_path, untouched
+):
+    for place in ("conversion.quantise", "solving.quantise", "comparison.run_codes"):
+        monkeypatch.setattr(f"toolchain.pipeline.{place}", None)
+    line = {
+        "convert": arguments(max_drop=1),
+        "run": arguments("run", data=calib, max_drop=1),
+        "compare": ["compare", runnable, "--data", calib, "--max-drop", 1],
+        "search": arguments(max_drop=1, max_flash=100_000),
+    }[command]
+    onnx2mcu(*line).refused("--max-drop: the data have no labels", "array `labels`")
+
+
+def test_a_gate_about_classes_needs_an_output_that_names_one(
+    onnx2mcu, arguments, calib, monkeypatch, tmp_path, untouched
+):
+    monkeypatch.setattr("toolchain.pipeline.conversion.quantise", None)
+    weights = {"w": np.full((1, 1, 1, 1), 0.5, np.float32)}
+    nodes = [helper.make_node("Conv", ["image", "w"], ["image_out"], "conv")]
+    path = tmp_path / "picture.onnx"
+    shape = (1, 1, nets.SIDE, nets.SIDE)
+    nets.save(path, nodes, {"image": shape}, {"image_out": shape}, weights)
+    untouched |= {path}
+    done = onnx2mcu(*arguments(model=path, min_agreement=0.5))
+    done.refused("--min-agreement: no output names a class", "--min-sqnr")
+
+
 # ---- codes -------------------------------------------------------------------------------------
 @pytest.mark.emulator
 def test_int8_data_for_a_float_model_bring_a_note(onnx2mcu, runnable, tmp_path):

@@ -3,7 +3,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from toolchain.check.compare import Gates, judge
+from toolchain.check.compare import Gates, judge, require_judgeable
+from toolchain.errors import InputRefused
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -114,11 +115,38 @@ def test_all_failed_gates_are_named():
     assert len(result.reasons) == 3
 
 
-def test_gates_that_cannot_be_judged_fail():
-    assert "no labels" in run(FLOAT, gates=Gates(max_drop=0.5)).reasons[0]
-    image = RNG.normal(size=(N, 3, 3))
-    result = judge({"y": image}, {"y": image}, gates=Gates(min_agreement=0.5))
-    assert "cannot be judged" in result.reasons[0]
+IMAGE = RNG.normal(size=(N, 3, 3))
+
+
+@pytest.mark.parametrize(
+    ("value", "labels", "gates", "parts"),
+    [
+        (FLOAT, None, Gates(max_drop=0.5), ["--max-drop: the data have no labels", "`labels`"]),
+        (IMAGE, LABELS, Gates(max_drop=0.5), ["--max-drop: no output names a class", "--min-sqnr"]),
+        (IMAGE, None, Gates(max_drop=0.5), ["--max-drop: no output names a class"]),
+        (IMAGE, None, Gates(min_agreement=0.5), ["--min-agreement: no output names a class"]),
+    ],
+)
+def test_gates_that_cannot_be_judged_are_faults_of_the_input(value, labels, gates, parts):
+    """Early by the shapes alone, late by the values; never with the layers that are worst."""
+    shape = (1, *value.shape[1:])
+    for judged in (
+        lambda: require_judgeable(gates, labels, [shape]),
+        lambda: judge({"y": value}, {"y": value}, labels=labels, gates=gates, worst_layers=LAYERS),
+    ):
+        with pytest.raises(InputRefused) as refused:
+            judged()
+        told = f"{refused.value}; {refused.value.hint}"
+        assert all(part in told for part in parts)
+        assert "conv3" not in told
+
+
+def test_one_value_names_a_class_only_as_a_probability():
+    gates, value = Gates(min_agreement=0.5), 3.0 * FLOAT[:, :1]
+    require_judgeable(gates, None, [(1, 3, 3), (1, 1)])  # not known by the shape
+    assert judge({"y": value > 0}, {"y": value > 0}, gates=gates).passed
+    with pytest.raises(InputRefused, match="no output names a class"):
+        judge({"y": value}, {"y": value}, gates=gates)
 
 
 @pytest.mark.parametrize("gates", [None, Gates(min_sqnr=10.0)])

@@ -113,11 +113,14 @@ def judge(
         The figures and the verdict.
 
     Raises:
-        InputRefused: A label is none of the classes.
+        InputRefused: A label is none of the classes, or a gate is about classes or labels that
+            there are not.
     """
+    gates = gates or Gates()
     pairs = [comparable(reference[name], value) for name, value in outputs.items()]
     agreements = zip(outputs, (agreement(*pair) for pair in pairs), strict=True)
     naming, reached = next((found for found in agreements if found[1] is not None), ("", None))
+    _require_known(gates, labels, classes_known=reached is not None)
     rounded = None if coded is None or reached is None else coded[naming]
     accuracies = (
         _NO_LABELS
@@ -128,7 +131,7 @@ def judge(
     sqnr = min(sqnr_db(*pair) for pair in pairs)
     alike, least = min((cosine(*pair), name) for name, pair in zip(outputs, pairs, strict=True))
     unlike = _unlike(alike, labels=are_labels(reference[least]))
-    failed = _failed(gates or Gates(), sqnr, unlike, reached, accuracies)
+    failed = _failed(gates, sqnr, unlike, reached, accuracies)
     if failed and worst_layers:
         named = ", ".join(f"{layer} ({db:.1f} dB)" for layer, db in worst_layers)
         failed = [f"{reason}; worst layers: {named}" for reason in failed]
@@ -179,19 +182,48 @@ def _accuracies(
     )
 
 
-def check_labels(labels: NDArray[np.int64] | None, shape: tuple[int, ...]) -> None:
-    """Refuse labels that are none of the classes, before anything is computed.
+def require_judgeable(
+    gates: Gates | None, labels: NDArray[np.int64] | None, shapes: Sequence[tuple[int, ...]]
+) -> None:
+    """Refuse labels and gates that the outputs cannot be judged by, before anything is computed.
 
     Args:
+        gates: What to require.
         labels: Class of each sample [N], if there are any.
-        shape: Shape of the first output; a vector of scores says how many classes there are.
+        shapes: Shapes [1, ...] of the outputs; of the first one a vector of scores says how many
+            classes there are.
 
     Raises:
-        InputRefused: A label is none of them.
+        InputRefused: A label is none of them, or a gate is about classes or labels that there are
+            not.
     """
-    scores = max(shape[1:], default=0)
-    if labels is not None and scores > 1 and prod(shape) == scores:
+    vectors = [prod(shape[1:]) == max(shape[1:], default=1) for shape in shapes]
+    _require_known(gates or Gates(), labels, classes_known=any(vectors))
+    scores = max(shapes[0][1:], default=0)
+    if labels is not None and scores > 1 and prod(shapes[0]) == scores:
         _require_classes(labels, scores)
+
+
+def _require_known(gates: Gates, labels: NDArray[np.int64] | None, *, classes_known: bool) -> None:
+    """Refuse gates about classes that no output names, or about labels that are not given."""
+    if gates.max_drop is None and gates.min_agreement is None:
+        return
+    asked = "--min-agreement" if gates.max_drop is None else "--max-drop"
+    if not classes_known:
+        raise InputRefused(
+            "compare",
+            asked,
+            "no output names a class: none is a vector of scores, a label or one probability",
+            "judge the values of the outputs with --min-sqnr",
+        )
+    if gates.max_drop is not None and labels is None:
+        raise InputRefused(
+            "compare",
+            asked,
+            "the data have no labels, so no accuracy is known",
+            "add an array `labels` to the .npz, the class number of each sample; "
+            "--min-agreement needs none",
+        )
 
 
 def _require_classes(labels: NDArray[np.int64], count: int) -> None:
@@ -250,9 +282,8 @@ def _failed(
     if max_drop is not None:
         failed += _drop(max_drop, accuracies)
     if gates.min_agreement is not None:
-        if reached is None:
-            failed.append("agreement cannot be judged: no output names a class")
-        elif not reached >= gates.min_agreement - _ROUNDING:
+        assert reached is not None
+        if not reached >= gates.min_agreement - _ROUNDING:
             failed.append(f"agreement {reached:.2%} is below {gates.min_agreement:.2%}")
     if gates.min_sqnr is not None and not sqnr >= gates.min_sqnr:
         failed.append(f"SQNR {sqnr:.1f} dB is below {gates.min_sqnr:.1f} dB")
@@ -262,8 +293,8 @@ def _failed(
 def _drop(allowed: float, accuracies: _Accuracies) -> list[str]:
     """The gate on accuracy."""
     before, after, coded = accuracies
-    if before is None or after is None:
-        return ["the drop of accuracy cannot be judged: no labels, or no output names a class"]
+    assert before is not None
+    assert after is not None
     if before - after <= allowed + _ROUNDING:
         return []
     lost = f"{100 * (before - after):.2f} points, {100 * allowed:.2f} allowed"

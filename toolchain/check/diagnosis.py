@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from onnx import ModelProto
 
-from toolchain.check.compare import check_labels
+from toolchain.check.compare import require_judgeable
 from toolchain.check.evaluate import as_the_model_takes, input_codes, real_values
 from toolchain.check.impact import Impact
 from toolchain.check.metrics import ratio_db
@@ -130,7 +130,7 @@ def diagnose(
     alone = {y: Impact(graph.outputs) for y in known}
     whole = Impact(graph.outputs)
     labels = samples.labels
-    check_labels(labels, graph.types[graph.outputs[0]].shape)
+    require_judgeable(None, labels, [graph.types[y].shape for y in graph.outputs])
     for index, (sample, values) in enumerate(
         simulate_each(graph, samples, partial(input_codes, graph))
     ):

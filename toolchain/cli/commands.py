@@ -207,6 +207,7 @@ def run(
     gates = gates_of(min_agreement, min_sqnr, max_drop)
     with progress_bars() as progress, explained(conversion.explain, as_json):
         pipeline.require_ready(board, data, emulator.value)
+        pipeline.require_test_data(model, data, gates, conversion.quantisation(), samples)
         judged = pipeline.Judged(gates or Gates(), data, samples)
         with taken_back_if_interrupted(output):
             project, outcome = converted(

@@ -13,7 +13,7 @@ from toolchain.pipeline.profiling import (
     profile,
     profile_functions,
 )
-from toolchain.pipeline.samples import input_specs
+from toolchain.pipeline.samples import input_specs, require_test_data
 from toolchain.pipeline.solving import Judged, convert_within
 from toolchain.pipeline.writing import tool_version
 
@@ -35,5 +35,6 @@ __all__ = [
     "profile_functions",
     "require_limits",
     "require_ready",
+    "require_test_data",
     "tool_version",
 ]

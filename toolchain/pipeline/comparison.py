@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from toolchain.check.compare import Gates, check_labels
+from toolchain.check.compare import Gates, require_judgeable
 from toolchain.check.evaluate import Evaluation, evaluate, input_codes
 from toolchain.check.trace import Difference, first_difference, first_sample
 from toolchain.errors import InputRefused, RunFailed
@@ -13,7 +13,7 @@ from toolchain.options import Progress, silent
 from toolchain.pipeline.emulation import emulate, run_codes
 from toolchain.pipeline.engine_runs import run_engines
 from toolchain.pipeline.reproducer import write_reproducer
-from toolchain.pipeline.samples import load_data
+from toolchain.pipeline.samples import load_data, output_shapes
 from toolchain.project import Project
 from toolchain.results import Emulation
 from toolchain.run import Elf, Kind, build, choose
@@ -39,7 +39,7 @@ def compare(
     project = Project(directory)
     graph = project.graph()
     samples = load_data(project, data, max_samples, "compare")
-    check_labels(samples.labels, graph.types[graph.outputs[0]].shape)
+    require_judgeable(gates, samples.labels, output_shapes(graph))
     codes = [input_codes(graph, sample) for sample in samples]
     run = run_codes(project, graph, codes, emulator, timeout_s)
     evaluation = evaluate(

@@ -6,7 +6,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from toolchain.board import load_board
-from toolchain.check.compare import Gates
+from toolchain.check.compare import Gates, require_judgeable
 from toolchain.check.evaluate import evaluate
 from toolchain.errors import GateFailed, InputRefused
 from toolchain.frontend.samples import Samples
@@ -15,6 +15,7 @@ from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.int4 import choose_int4, int4_named, int4_note, refuse_both
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
 from toolchain.pipeline.precision import AUTO, Aim, Meeting, asked_here, choose_wide
+from toolchain.pipeline.samples import output_shapes
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Plans, Ram, check_planned, divided, require_fit, rows_notes
 from toolchain.project import Project, layer_names, layers_named, written_aside
@@ -56,6 +57,9 @@ def convert(
     memories = memories_for(board, options)
     with written_aside(directory, force=options.force) as aside:
         job = opened(model_path, calib, board, memories, options)
+        if options.gates is not None:
+            known = require_data(job.samples, "gates need")
+            require_judgeable(options.gates, known.labels, output_shapes(job.graph))
         chosen, quantized = quantise(
             job.graph, job.model, job.samples, job.rounding, options, progress
         )
@@ -71,9 +75,8 @@ def convert(
             planner.smallest,
         )
         if options.gates is not None:
-            samples = require_data(job.samples, "gates need")
             whole = flattened(planned.arranged.graph)
-            _require(job.model, whole, samples, options.gates, chosen.remarks, progress)
+            _require(job.model, whole, known, options.gates, chosen.remarks, progress)
         write_project(aside, job, planned, options)
     return Project(directory)
 

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from toolchain.check.compare import Gates, require_judgeable
 from toolchain.errors import InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import load_model
-from toolchain.frontend.read import Imported
+from toolchain.frontend.read import Imported, read
 from toolchain.frontend.samples import Samples, load_samples
 from toolchain.ir import Array, Graph
 from toolchain.ir.execute import simulate
+from toolchain.options import ConvertOptions
 from toolchain.project import Project
 
 
@@ -28,6 +30,38 @@ def require_single_samples(imported: Imported) -> None:
                 f"a batch of {spec.shape[0]}: the firmware takes one sample at a time",
                 f"export with a batch of 1, or give --shape {spec.name}={example}",
             )
+
+
+def output_shapes(graph: Graph) -> list[tuple[int, ...]]:
+    """Shapes of the outputs, in order."""
+    return [graph.types[y].shape for y in graph.outputs]
+
+
+def require_test_data(
+    model_path: Path,
+    data: Path,
+    gates: Gates | None,
+    options: ConvertOptions,
+    max_samples: int | None = None,
+) -> None:
+    """Refuse now what comparing would refuse after a conversion.
+
+    Args:
+        model_path: ONNX file.
+        data: Samples to compare with.
+        gates: What to require.
+        options: Choices of the conversion that concern data.
+        max_samples: Use at most so many of `data`.
+
+    Raises:
+        InputRefused: The model or the data cannot be used, or a gate cannot be judged by them.
+    """
+    imported = read(load_model(model_path), model_path.stem, options.shapes, options.outputs)
+    require_single_samples(imported)
+    samples = load_samples(
+        data, imported.inputs, max_samples, "compare", pixel_scale=options.pixel_scale
+    )
+    require_judgeable(gates, samples.labels, output_shapes(imported.graph))
 
 
 def checked_sample(graph: Graph, codes: Mapping[str, Array]) -> tuple[bytes, bytes]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from toolchain.board import load_board
-from toolchain.check.compare import Comparison, Gates
+from toolchain.check.compare import Comparison, Gates, require_judgeable
 from toolchain.check.evaluate import evaluate
 from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples, load_samples
@@ -18,6 +18,7 @@ from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.conversion import Planner, quantise
 from toolchain.pipeline.costs import Meter
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
+from toolchain.pipeline.samples import output_shapes
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Ram, require_fit
 from toolchain.project import Project, written_aside
@@ -94,8 +95,9 @@ def convert_within(
         tempfile.TemporaryDirectory(prefix="onnx2mcu-") as scratch,
     ):
         job = opened(model_path, calib, board, memories, options)
-        samples = _samples(job, options, judged)
-        gates = judged.gates
+        samples, gates = _samples(job, options, judged), judged.gates
+        if samples is not None:
+            require_judgeable(gates, samples.labels, output_shapes(job.graph))
         bench = _Bench(
             job, samples, gates, meter, Path(scratch), progress, elsewhere=judged.data is not None
         )
