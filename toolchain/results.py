@@ -10,6 +10,7 @@ from toolchain.check.board import BoardFindings
 from toolchain.check.diagnosis import Diagnosis
 from toolchain.check.exported import ExportCheck
 from toolchain.ir import Array, Graph
+from toolchain.plan import Shortage
 from toolchain.run import BuildResult, ProgramFacts, Sizes
 from toolchain.run.roofline import Roof
 
@@ -190,7 +191,7 @@ class Inspection:
         peak_bytes: Most bytes of int8 activations alive at once.
         peak_layer: Where that is.
         board: The board asked about, or None.
-        fits: Whether weights and activations fit the board; None without a board.
+        short: Memories of the board that weights or activations and stack do not fit.
         notes: What was assumed.
     """
 
@@ -199,8 +200,13 @@ class Inspection:
     peak_bytes: int
     peak_layer: str
     board: Board | None
-    fits: bool | None
+    short: tuple[Shortage, ...]
     notes: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the board has room for layers one after the other; None without a board."""
+        return None if self.board is None else not self.short
 
 
 @dataclass(frozen=True, slots=True)

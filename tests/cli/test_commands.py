@@ -6,7 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from onnx import helper
 
+from tests.cli import nets
 from toolchain.board import list_boards
 from toolchain.ir import IMPORTERS, Rounding
 from toolchain.project import Project
@@ -68,13 +70,31 @@ def test_inspect(onnx2mcu, model):
 
 
 def test_inspect_json(onnx2mcu, model):
-    keys = {"model", "macs", "weights_bytes", "activation_peak_bytes", "fits", "layers"}
+    keys = {"model", "macs", "weights_bytes", "activation_peak_bytes", "fits", "short", "layers"}
     record = only_object(onnx2mcu("inspect", model, "--json"), keys)
     assert record["macs"] == 64 * 4 * 9 + 64 * 3
     assert record["weights_bytes"] == 4 * 9 + 4 * 4 + 64 * 3 + 3 * 4
     assert record["fits"] is None
     record = only_object(onnx2mcu("inspect", model, "--json", "--board", "microbit-v1"), keys)
-    assert record["fits"] is True
+    assert (record["fits"], record["short"]) == (True, [])
+
+
+def test_inspect_says_which_memory_is_too_small_and_what_may_help(onnx2mcu, tmp_path):
+    side = 128
+    weights = {"w": np.ones((1, 1, 3, 3), np.float32)}
+    nodes = [helper.make_node("Conv", ["image", "w"], ["y"], "conv", pads=[1, 1, 1, 1])]
+    path = tmp_path / "large.onnx"
+    nets.save(path, nodes, {"image": (1, 1, side, side)}, {"y": None}, weights)
+    done = onnx2mcu("inspect", path, "--board", "microbit-v1")
+    assert (done.code, done.err) == (0, "")
+    needed = 2 * side * side + 2048
+    assert "microbit-v1: DOES NOT FIT layer by layer (16,384 bytes RAM" in done.out
+    assert f"ram: activations and stack take {needed:,} bytes, 16,384 are there" in done.out
+    assert "flash: " not in done.out
+    assert "what may help: run layers row by row with --ram min" in done.out
+    record = json.loads(onnx2mcu("inspect", path, "--board", "microbit-v1", "--json").out)
+    (short,) = record["short"]
+    assert (record["fits"], short["memory"], short["needed_bytes"]) == (False, "ram", needed)
 
 
 def test_convert(onnx2mcu, arguments, tmp_path):

@@ -9,8 +9,9 @@ from toolchain.board import load_board
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
 from toolchain.ir import DType, Graph
+from toolchain.options import ConvertOptions
 from toolchain.pipeline.samples import require_single_samples
-from toolchain.plan import plan_memory, schedule
+from toolchain.plan import Shortage, plan_memory, schedule, shortages
 from toolchain.project import layer_names
 from toolchain.results import InspectedLayer, Inspection
 
@@ -43,10 +44,10 @@ def inspect(
         if not op.is_view
     )
     weights = sum(layer.weights_bytes for layer in layers)
-    fits = None
+    short: tuple[Shortage, ...] = ()
     if board is not None:
-        fits = plan.arena_bytes <= board.ram.bytes and weights <= board.flash.bytes
-    return Inspection(graph, layers, plan.arena_bytes, plan.peak_step, board, fits, imported.notes)
+        short = shortages(board, plan.arena_bytes, weights, ConvertOptions().stack_bytes)
+    return Inspection(graph, layers, plan.arena_bytes, plan.peak_step, board, short, imported.notes)
 
 
 def _as_bytes(graph: Graph) -> Graph:

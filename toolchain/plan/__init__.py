@@ -5,7 +5,7 @@ from toolchain.plan.check import check_plan
 from toolchain.plan.dead import dead_spans
 from toolchain.plan.divide import divide_plan, divided
 from toolchain.plan.economy import Arranged, arrange
-from toolchain.plan.fit import require_fit
+from toolchain.plan.fit import Shortage, require_fit, shortages
 from toolchain.plan.lifetimes import Buffer, lifetimes
 from toolchain.plan.memories import Memories, Room, memories_of
 from toolchain.plan.ram import Plans, check_planned, plan_for, rows_notes
@@ -21,6 +21,7 @@ __all__ = [
     "Plans",
     "Ram",
     "Room",
+    "Shortage",
     "Wish",
     "arrange",
     "check_plan",
@@ -35,4 +36,5 @@ __all__ = [
     "require_fit",
     "rows_notes",
     "schedule",
+    "shortages",
 ]

@@ -1,6 +1,7 @@
 """Whether a planned model fits a board: known before any C is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from toolchain.board import Board
 from toolchain.errors import InputRefused
@@ -13,6 +14,55 @@ from toolchain.plan.wish import Ram, Wish
 from toolchain.rows import flattened
 
 Least = Callable[[bool], int | None]
+
+_ROW_BY_ROW = "run layers row by row with --ram min"
+_ROWS_FED = "hand the input over row by row with --input-rows --ram min"
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A memory of a board that is too small.
+
+    Args:
+        memory: Its name.
+        needed: Bytes that are needed.
+        there: Bytes it has.
+        ways: What may help.
+    """
+
+    memory: str
+    needed: int
+    there: int
+    ways: tuple[str, ...]
+
+
+def shortages(
+    board: Board, activation_bytes: int, weights_bytes: int, stack_bytes: int
+) -> tuple[Shortage, ...]:
+    """The memories that layers one after the other do not fit, as known without a plan.
+
+    Args:
+        board: The board.
+        activation_bytes: Most bytes of activations alive at once.
+        weights_bytes: Bytes of the weights.
+        stack_bytes: Stack to reserve.
+    """
+
+    def found() -> Iterator[Shortage]:
+        needed = activation_bytes + stack_bytes
+        if needed > board.ram.bytes:
+            rooms = memories_of(board, AUTO, "", "", stack_bytes).arena
+            enough = sum(room.nbytes for room in rooms) >= activation_bytes
+            further = (
+                ("divide the arena among all memories with --arena-in auto",) if enough else ()
+            )
+            ways = (*further, _ROW_BY_ROW, _ROWS_FED)
+            yield Shortage(board.ram.name, needed, board.ram.bytes, ways)
+        if weights_bytes > board.flash.bytes:
+            ways = (_more_flash(board, weights_bytes),)
+            yield Shortage(board.flash.name, weights_bytes, board.flash.bytes, ways)
+
+    return tuple(found())
 
 
 def require_fit(
@@ -74,9 +124,9 @@ def _smaller(free: int, wish: Wish | None, least: Least | None) -> str:
     """The way to an arena of at most so many bytes."""
     ways = []
     if wish is not None and wish.ram is not Ram.MIN:
-        ways.append((wish.by_rows, "run layers row by row with --ram min"))
+        ways.append((wish.by_rows, _ROW_BY_ROW))
     if wish is not None and not wish.by_rows:
-        ways.append((True, "hand the input over row by row with --input-rows --ram min"))
+        ways.append((True, _ROWS_FED))
     for by_rows, text in ways:
         found = None if least is None else least(by_rows)
         if found is not None and found <= free:
@@ -106,13 +156,18 @@ def _require_flash(graph: Graph, board: Board, memories: Memories) -> None:
     weights = sum(sizes.values())
     if weights <= flash.bytes:
         return
-    larger = next((m for m in board.memory if m.kind == "flash" and m.free >= weights), None)
     raise InputRefused(
         "plan",
         board.name,
         f"the weights take {weights:,} bytes of flash; {flash.name} has {flash.bytes:,}. "
         f"The largest tensor is {max(sizes, key=lambda n: sizes[n])}",
-        f"put them into another flash: --weights-in {larger.name}"
-        if larger
-        else "use a smaller model, or a board with more flash",
+        _more_flash(board, weights),
     )
+
+
+def _more_flash(board: Board, weights: int) -> str:
+    """What helps where the flash does not hold the weights."""
+    larger = next((m for m in board.memory if m.kind == "flash" and m.free >= weights), None)
+    if larger is None:
+        return "use a smaller model, or a board with more flash"
+    return f"put them into another flash: --weights-in {larger.name}"

@@ -23,6 +23,15 @@ def inspect_record(seen: Inspection) -> Record:
         "activation_peak_bytes": seen.peak_bytes,
         "peak_layer": seen.peak_layer,
         "fits": seen.fits,
+        "short": [
+            {
+                "memory": short.memory,
+                "needed_bytes": short.needed,
+                "board_bytes": short.there,
+                "ways": list(short.ways),
+            }
+            for short in seen.short
+        ],
         "layers": [
             {
                 "name": layer.name,

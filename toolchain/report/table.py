@@ -90,10 +90,7 @@ def inspect_table(seen: Inspection) -> RenderableType:
         f"activations: {seen.peak_bytes:,} bytes at the peak, {seen.peak_layer}",
     ]
     if seen.board is not None:
-        lines.append(
-            f"{seen.board.name}: {'fits' if seen.fits else 'DOES NOT FIT'} "
-            f"({seen.board.ram.bytes:,} bytes RAM, {seen.board.flash.bytes:,} bytes flash)"
-        )
+        lines += _fit_lines(seen, seen.board)
     return Group(
         table(
             seen.graph.name,
@@ -105,6 +102,21 @@ def inspect_table(seen: Inspection) -> RenderableType:
         ),
         _lines([*lines, *(f"note: {note}" for note in seen.notes)]),
     )
+
+
+def _fit_lines(seen: Inspection, board: Board) -> Iterator[str]:
+    """Whether a board has room, or which memory has not, and what may help."""
+    sizes = f"({board.ram.bytes:,} bytes RAM, {board.flash.bytes:,} bytes flash)"
+    if seen.fits:
+        yield f"{board.name}: fits {sizes}"
+        return
+    yield f"{board.name}: DOES NOT FIT layer by layer {sizes}"
+    for short in seen.short:
+        ram = short.memory == board.ram.name
+        what = "activations and stack" if ram else "weights"
+        less = "; convert needs less where an output may lie over its input" if ram else ""
+        yield f"{short.memory}: {what} take {short.needed:,} bytes, {short.there:,} are there{less}"
+        yield from (f"what may help: {way}" for way in short.ways)
 
 
 def convert_table(manifest: Manifest) -> RenderableType:
