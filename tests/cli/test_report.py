@@ -1,6 +1,7 @@
 """The picture of the arena, and names in the page."""
 
 import itertools
+import json
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from toolchain.project import Manifest, Project
 from toolchain.project.manifest import BufferFacts, StepFacts
 from toolchain.report import html
 from toolchain.report.advice import advise
+from toolchain.report.names import NAME, Names, middle, printable, short_names
 from toolchain.report.picture import HEIGHT, WIDTH, arena_picture, arena_text, peak_step
-from toolchain.report.table import NAME, printable, short_names, table
+from toolchain.report.table import table
 from toolchain.results import Built, Emulation
 from toolchain.run import ProgramFacts, Sizes, StackUse
 from toolchain.run.build import BuildResult
@@ -192,11 +194,49 @@ def test_long_names_lose_their_middles():
     assert len(set(short.values())) == 3
 
 
-def test_names_that_differ_in_the_middle_only_stay():
-    names = [f"{'a' * 40}{middle}{'z' * 40}" for middle in ("one", "two")]
-    assert short_names([*names, "b" * 90]) == {
-        **{name: name for name in names},
-        "b" * 90: "b" * 14 + "\u2026" + "b" * 29,
-    }
+def test_names_that_are_alike_at_the_end_show_where_they_differ():
+    """No two are alike, and none is longer than the others may be."""
+    early = [f"net/activation_{i}/Relu;{'norm/' * 20}resource1" for i in range(3)]
+    inside = [f"{'a' * 60}{part}{'z' * 60}" for part in ("one", "two")]
+    late = [f"{'b' * 60}{part}{'c' * 60}" for part in ("1", "2", "3")]
+    pairs = (("1", "a"), ("2", "a"), ("2", "b"))
+    alike = [f"{'d' * 60}{one}{'e' * 60}{two}{'d' * 60}" for one, two in pairs]
+    names = [*early, *inside, *late, *alike, "f" * 90]
+    short = short_names(names)
+    assert list(short) == names
+    assert len(set(short.values())) == len(names)
+    assert max(map(len, short.values())) == NAME
+    assert short["f" * 90] == "f" * 14 + "\u2026" + "f" * 29
+    assert [f"activation_{i}" in short[name] for i, name in enumerate(early)] == [True] * 3
+    assert "one" in short[inside[0]]
+    assert "\u20261eee" in short[alike[0]]
+    assert [short[name][-3:] for name in alike[1:]] == [" #1", " #2"]
     rows = table("t", ("layer", "n"), [(name, 1) for name in names])
-    assert [str(cell) for cell in rows.columns[0].cells][-2:] == names
+    assert [str(cell) for cell in rows.columns[0].cells] == list(short.values())
+
+
+def test_a_short_form_is_no_other_name():
+    long = "g" * 90
+    taken = middle(long, NAME)
+    short = short_names([taken, long])
+    assert short[taken] == taken
+    assert short[long] != taken
+
+
+def test_lines_show_names_as_tables_do():
+    names = [f"{'h' * 60}{i}" for i in range(12)]
+    shown = Names(names)
+    text = shown.within(f"from {names[1]} to {names[11]}\x1b")
+    assert text == f"from {shown.of(names[1])} to {shown.of(names[11])}\\x1b"
+
+
+def test_long_names_are_shortened_everywhere_but_in_json(onnx2mcu, arguments, tmp_path):
+    long = "model/activation/Relu;" + "model/batch_normalization/FusedBatchNormV3;" * 5
+    path = nets.classifier(tmp_path / "long.onnx", node=long, between=f"{long}t")
+    for line in (arguments(model=path), ["inspect", path, "--board", "microbit-v1"]):
+        done = onnx2mcu(*line)
+        assert (done.code, done.err) == (0, "")
+        assert max(map(len, done.out.splitlines())) <= 150
+        assert "FusedBatchNormV3;model/batch_normalization/FusedBatchNormV3" not in done.out
+        record = json.loads(onnx2mcu(*line, "--json", *(["--force"] * (line[0] != "inspect"))).out)
+        assert all(layer["name"].startswith(long) for layer in record["layers"])

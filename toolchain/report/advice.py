@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from toolchain.plan import Buffer
 from toolchain.plan.lifetimes import live_bytes
 from toolchain.project import Manifest
-from toolchain.report.picture import peak_step, shortened
+from toolchain.report.picture import peak_step
 
 WAYS = 3
-_LETTERS = 48
 _WORTH = 0.02
 """Changes that save less than this share of the peak are not mentioned."""
 _SAME_RESULTS, _ONE_LAYER, _ALL_LAYERS = range(3)
@@ -54,7 +53,7 @@ def advise(manifest: Manifest) -> Advice:
     parts = [_part(b, peak, manifest) for b in alive]
     need = manifest.steps[peak].nbytes
     shared = sum(b.nbytes for b in alive) - live_bytes(buffers, len(manifest.steps), 1)[peak]
-    limit = f"{need:,} bytes at {_name(manifest, peak)}: {_enumerated(parts)}"
+    limit = f"{need:,} bytes at {manifest.steps[peak].name}: {_enumerated(parts)}"
     if shared:
         limit += f"; {shared:,} bytes serve twice, for an input and the output over it"
     ways = [way for way in _ways(manifest, buffers, alive) if way.saved > _WORTH * need]
@@ -76,13 +75,8 @@ def _part(buffer: Buffer, peak: int, manifest: Manifest) -> str:
     elif buffer.last == peak:
         role = "last read here:"
     else:
-        role = f"kept until {_name(manifest, buffer.last)}:"
-    return f"{buffer.nbytes:,} {role} {shortened(buffer.name, _LETTERS)}"
-
-
-def _name(manifest: Manifest, step: int) -> str:
-    """The operator of a step; exporters chain names of a hundred letters."""
-    return shortened(manifest.steps[step].name, _LETTERS)
+        role = f"kept until {manifest.steps[buffer.last].name}:"
+    return f"{buffer.nbytes:,} {role} {buffer.name}"
 
 
 def _ports(manifest: Manifest) -> set[str]:
@@ -102,13 +96,12 @@ def _ways(
     for b in alive:
         if b.is_scratch and manifest.steps[b.first].rows:
             continue  # the rows of a segment: no kernel does without
+        where = manifest.steps[b.first].name
         if b.is_scratch:
-            text = (
-                f"kernels without scratch memory in {_name(manifest, b.first)} (--kernels portable)"
-            )
+            text = f"kernels without scratch memory in {where} (--kernels portable)"
             yield _Way(text, _saved(manifest, buffers, {b: 0}), _SAME_RESULTS)
         elif b.name not in inputs:
-            text = f"a quarter fewer channels in {_name(manifest, b.first)}"
+            text = f"a quarter fewer channels in {where}"
             yield _Way(text, _saved(manifest, buffers, {b: _less(b)}), _ONE_LAYER)
     layers = {b: _less(b) for b in buffers if not b.is_scratch and b.name not in inputs}
     text = "a quarter fewer channels in all layers"

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from toolchain.check.board import BoardFindings
 from toolchain.check.diagnosis import LayerFindings
+from toolchain.report.names import Names
 from toolchain.report.records import finite
-from toolchain.report.table import decibel, percent, printable, table
+from toolchain.report.table import decibel, lines_below, percent, table
 from toolchain.results import Diagnosed
 
 
@@ -118,17 +119,17 @@ def diagnosis_table(seen: Diagnosed, sort: Sort) -> RenderableType:
     """Layers with their errors, a sentence on each, the outputs, and the board."""
     found = seen.diagnosis
     layers = sorted(found.layers, key=_KEYS[sort])
+    excluded = seen.without.layers if seen.without is not None else ()
+    names = Names((*_names(layers), *found.unknown, *excluded))
     columns = ["layer", "SQNR", "own", "output if alone", "of error"]
     columns += ["values", "range", "clipped", "dead", "worst channels"]
     parts: list[RenderableType] = [
-        table("error of each layer", columns, (tuple(_row(layer)) for layer in layers)),
-        Text(
-            "\n" + "\n".join(f"{printable(n)}: {printable(seen.advice[n])}" for n in _names(layers))
-        ),
-        Text("\n" + "\n".join(map(printable, _summary(seen)))),
+        table("error of each layer", columns, (tuple(_row(layer)) for layer in layers), names),
+        lines_below((f"{name}: {seen.advice[name]}" for name in _names(layers)), names),
+        lines_below(_summary(seen), names),
     ]
     if seen.board is not None:
-        parts += [Text(), *_board_parts(seen.board)]
+        parts += [Text(), *_board_parts(seen.board, names)]
     return Group(*parts)
 
 
@@ -181,11 +182,12 @@ def _outcome(sqnr_db: float, agreement: float | None) -> str:
     return f"SQNR {decibel(sqnr_db)}{agreeing}"
 
 
-def _board_parts(found: BoardFindings) -> Iterator[RenderableType]:
+def _board_parts(found: BoardFindings, names: Names) -> Iterator[RenderableType]:
     yield table(
         "the board against the integer model",
         ["layer", "values", "differing"],
         ((layer.name, layer.values, layer.differing) for layer in found.layers),
+        names,
     )
     verdict = "all equal" if found.first is None else f"first difference: {found.first}"
-    yield Text("\n" + printable(verdict.replace("firmware", "board")))
+    yield lines_below([verdict.replace("firmware", "board")], names)

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from toolchain.check.exported import Agreement
-from toolchain.report.table import printable, table
+from toolchain.report.table import lines_below, table
 from toolchain.results import QdqExport
 
 
@@ -45,9 +45,7 @@ def export_table(made: QdqExport) -> RenderableType:
             ["output", "largest difference", "differing values"],
             (tuple(_row(output)) for output in made.check.outputs),
         ),
-        Text(
-            "\n" + printable(f"{made.path}: opset {made.opset}, checked on {made.samples} samples")
-        ),
+        lines_below([f"{made.path}: opset {made.opset}, checked on {made.samples} samples"]),
     )
 
 

@@ -4,8 +4,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from toolchain.report.names import middle, printable
 from toolchain.report.page import template
-from toolchain.report.table import middle, printable
 from toolchain.results import FunctionProfile
 
 WIDTH = 1200

@@ -4,6 +4,7 @@ import string
 from dataclasses import dataclass
 
 from toolchain.project import Manifest
+from toolchain.report.names import middle
 
 WIDTH = 960
 HEIGHT = 320
@@ -130,9 +131,4 @@ def _label(name: str, nbytes: int, width: float, height: float) -> tuple[str, ..
         return ()
     if height < 2 * _LINE + 3:
         return (size,)
-    return shortened(name, letters), size
-
-
-def shortened(name: str, letters: int) -> str:
-    """The end of a long name: that is where layers differ."""
-    return name if len(name) <= letters else "\u2026" + name[len(name) - letters + 1 :]
+    return middle(name, letters), size

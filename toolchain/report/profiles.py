@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.text import Text
 
-from toolchain.report.table import layer_groups, printable, table, together_lines
+from toolchain.report.names import Names, printable
+from toolchain.report.table import layer_groups, lines_below, table, together_lines
 from toolchain.results import FunctionProfile, Profile, ProfiledLayer
 
 BAR = 24
@@ -51,13 +51,15 @@ def profile_table(seen: Profile) -> RenderableType:
         columns += ["cycles (estimate)"]
     if seen.before is not None:
         columns += ["before", "change"]
+    names = Names(layer.name for layer in seen.layers)
     return Group(
         table(
             f"executed instructions per inference ({seen.emulator}, {seen.core})",
             columns,
             (tuple(_row(layer, seen)) for layer in seen.layers),
+            names,
         ),
-        Text("\n" + "\n".join(map(printable, _summary(seen)))),
+        lines_below(_summary(seen), names),
     )
 
 

@@ -1,6 +1,5 @@
 """Tables on the terminal."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,57 +11,47 @@ from toolchain.board import Board
 from toolchain.check.evaluate import Evaluation
 from toolchain.project import Manifest
 from toolchain.report.advice import advise
+from toolchain.report.names import Names, manifest_names, printable
 from toolchain.report.picture import arena_text
 from toolchain.report.support import operator_records
 from toolchain.results import Built, Emulation, Inspection
 from toolchain.run.doctor import Check
 
-NAME = 44
-"""Letters that a table shows of a layer's name."""
 _LEFT = {"", "operator", "kernel", "shape", "board", "value", "notes", "part", "core", "detail"}
+_NAMING = {"layer", "output"}
+"""Heads of columns with names of a model's layers or tensors."""
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A plain table: words to the left, numbers to the right."""
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    names: Names | None = None,
+) -> Table:
+    """A plain table: words to the left, numbers to the right.
+
+    Args:
+        title: Above it.
+        columns: Their heads.
+        rows: Cells. The first ones of a column that names things of a model are names.
+        names: Their short forms; None: those of this table alone.
+    """
     result = Table(title=Text(printable(title)), title_justify="left", box=None, pad_edge=False)
     for index, column in enumerate(columns):
         left = index == 0 or column in _LEFT
         result.add_column(column, justify="left" if left else "right", overflow="fold")
-    cells = [[printable(number(cell)) for cell in row] for row in rows]
-    if columns[0] == "layer":
-        shown = short_names([row[0] for row in cells])
-        cells = [[shown[row[0]], *row[1:]] for row in cells]
+    cells = [list(map(number, row)) for row in rows]
+    if columns[0] in _NAMING:
+        shown = names or Names(row[0] for row in cells)
+        cells = [[shown.of(row[0]), *row[1:]] for row in cells]
     for row in cells:
-        result.add_row(*map(Text, row))
+        result.add_row(*(Text(printable(cell)) for cell in row))
     return result
 
 
-def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Long names without their middles, except where two would become one.
-
-    Converters make names of whole paths: two thirds of what is kept are the end, where they differ.
-    """
-    short = {name: middle(name, NAME) for name in names}
-    shared = {text for text, count in Counter(short.values()).items() if count > 1}
-    return {name: name if text in shared else text for name, text in short.items()}
-
-
-def middle(name: str, letters: int) -> str:
-    """A name of at most so many letters: the middle of a longer one is left out."""
-    if len(name) <= letters:
-        return name
-    head = (letters - 1) // 3
-    return f"{name[:head]}\u2026{name[len(name) - (letters - 1 - head) :]}"
-
-
-def printable(text: str) -> str:
-    """A name of a model on one line, without anything that would steer a terminal."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def _lines(lines: Iterable[str]) -> Text:
-    """Lines below a table, after an empty one."""
-    return Text("\n" + "\n".join(map(printable, lines)))
+def lines_below(lines: Iterable[str], names: Names | None = None) -> Text:
+    """Lines below a table, after an empty one, with the names in them as in the table."""
+    return Text((names or Names()).lines(lines))
 
 
 def number(value: object) -> str:
@@ -91,6 +80,7 @@ def inspect_table(seen: Inspection) -> RenderableType:
     ]
     if seen.board is not None:
         lines += _fit_lines(seen, seen.board)
+    names = Names((*(layer.name for layer in seen.layers), seen.peak_layer))
     return Group(
         table(
             seen.graph.name,
@@ -99,8 +89,9 @@ def inspect_table(seen: Inspection) -> RenderableType:
                 (x.name, x.op, "x".join(map(str, x.shape)), x.macs or None, x.weights_bytes or None)
                 for x in seen.layers
             ),
+            names,
         ),
-        _lines([*lines, *(f"note: {note}" for note in seen.notes)]),
+        lines_below([*lines, *(f"note: {note}" for note in seen.notes)], names),
     )
 
 
@@ -121,6 +112,7 @@ def _fit_lines(seen: Inspection, board: Board) -> Iterator[str]:
 
 def convert_table(manifest: Manifest) -> RenderableType:
     """Layers with their kernels, and the memory."""
+    names = manifest_names(manifest)
     proof = "optimal" if manifest.arena_optimal else "not proved optimal"
     advice = advise(manifest)
     lines = [
@@ -148,9 +140,10 @@ def convert_table(manifest: Manifest) -> RenderableType:
                 )
                 for layer in manifest.layers
             ),
+            names,
         ),
-        _lines(lines),
-        _lines(arena_text(manifest)),
+        lines_below(lines, names),
+        lines_below(arena_text(manifest)),
     )
 
 
@@ -173,7 +166,7 @@ def build_table(built: Built) -> RenderableType:
                 ("used", f"{sizes.flash / flash:.1%}", f"{sizes.ram / ram:.1%}"),
             ),
         ),
-        _lines([*memory_lines(built), stack_line(built)]),
+        lines_below([*memory_lines(built), stack_line(built)]),
     )
 
 
@@ -194,6 +187,7 @@ def stack_line(built: Built) -> str:
 
 def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
     """Instructions per layer beside its MACs."""
+    names = manifest_names(manifest)
     return Group(
         table(
             f"executed instructions per inference ({run.emulator}, {run.core})",
@@ -208,8 +202,9 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 )
                 for (name, count), fact in zip(run.layers, manifest.layers, strict=True)
             ),
+            names,
         ),
-        _lines(
+        lines_below(
             [
                 f"{run.instructions:,} instructions per inference over {run.samples} samples, "
                 f"peak stack {run.stack_bytes:,} bytes",
@@ -219,7 +214,8 @@ def profile_table(manifest: Manifest, run: Emulation) -> RenderableType:
                 *together_lines(run.together, [name for name, _ in run.layers]),
                 *([_PROFILE] if run.together else []),
                 *_printed(run),
-            ]
+            ],
+            names,
         ),
     )
 
@@ -259,8 +255,13 @@ def _alone(run: Emulation) -> Iterator[str]:
         yield f"not run here: {', '.join(run.absent)}{alone} (see onnx2mcu doctor)"
 
 
-def compare_table(evaluation: Evaluation) -> RenderableType:
-    """Both judgements, and the error of every layer."""
+def compare_table(evaluation: Evaluation, names: Names | None = None) -> RenderableType:
+    """Both judgements, and the error of every layer.
+
+    Args:
+        evaluation: What was measured.
+        names: Short forms of the layers' names; None: those of this table alone.
+    """
     found = evaluation.comparison
     exact = {True: "equal, byte for byte", False: "DIFFERENT", None: "not run"}
     worst = dict(found.worst_layers)
@@ -272,6 +273,7 @@ def compare_table(evaluation: Evaluation) -> RenderableType:
                 (name, None if db is None else decibel(db), "<- worst" if name in worst else "")
                 for name, db in evaluation.layers
             ),
+            names,
         ),
         Text(""),
         table(
@@ -287,7 +289,7 @@ def compare_table(evaluation: Evaluation) -> RenderableType:
                 ("accuracy, firmware", percent(found.accuracy_int8)),
             ),
         ),
-        _lines(
+        lines_below(
             [
                 *(f"note: {note}" for note in evaluation.notes),
                 "passed" if found.passed else "FAILED",
@@ -307,7 +309,7 @@ def run_table(
         Text(""),
         profile_table(manifest, run),
         Text(""),
-        compare_table(evaluation),
+        compare_table(evaluation, manifest_names(manifest)),
         Text(printable(f"report: {page}")),
     )
 

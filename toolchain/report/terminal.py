@@ -13,7 +13,7 @@ from rich.table import Table
 
 from toolchain.options import Progress as Report
 from toolchain.options import silent
-from toolchain.report.table import printable
+from toolchain.report.names import printable
 
 _PIPE_COLUMNS = 150
 """Where lines of text are broken; a table is as wide as it needs."""

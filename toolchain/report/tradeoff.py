@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.text import Text
 
 from toolchain.report.records import finite
-from toolchain.report.table import decibel, percent, printable, table
+from toolchain.report.table import decibel, lines_below, percent, table
 from toolchain.solve import FLASH, LATENCY, METRICS, RAM, Metric, Outcome, Point
 
 WIDTH = 960
@@ -138,7 +137,7 @@ def tradeoff_table(outcome: Outcome) -> RenderableType:
     """The candidates on the terminal."""
     return Group(
         table("trade-off", COLUMNS, rows(outcome)),
-        Text("\n" + "\n".join(map(printable, remarks(outcome)))),
+        lines_below(remarks(outcome)),
     )
 
 
