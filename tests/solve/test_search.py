@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.solve.points import accuracy
+from tests.solve.points import accuracy, costs, point
 from toolchain.ir import Family
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
 from toolchain.select import Optimize
-from toolchain.solve import Costs, Infeasible, Limits, Search
+from toolchain.solve import Costs, Infeasible, Limits, Outcome, Search, constraints_of, cost_order
 
 STACK = ConvertOptions().stack_bytes
 REST = 16
@@ -145,6 +145,16 @@ def test_limits_that_only_together_are_too_much():
     )
     assert "--max-latency-ms 1.600 ms binds: the least that meets all else is " in reason
     assert "closest: int8" in reason
+
+
+def test_the_hint_keeps_as_many_bounds_as_it_can():
+    """Also where looser ones of several kinds would be nearer, all together."""
+    limits = Limits(flash=100, latency_ms=1.0)
+    both, one = point(costs(flash=150, latency=1.1), limits), point(costs(flash=190), limits)
+    error = Infeasible(Outcome((both, one), None, constraints_of(limits), cost_order(limits)))
+    assert "closest: int8" in error.reason
+    assert error.reason.index("150 bytes of flash") < error.reason.rindex("190 bytes of flash")
+    assert error.hint == "--max-flash 190 would do; nothing was written"
 
 
 def names(outcome):

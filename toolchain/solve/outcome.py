@@ -87,6 +87,11 @@ def nearest(outcome: Outcome) -> list[Point]:
     return sorted(planned, key=lambda p: sum(c.excess(p.costs) for c in p.missed if p.costs))
 
 
+def _enough(outcome: Outcome) -> Point | None:
+    """The candidate that would pass if the fewest bounds were looser; of those the nearest."""
+    return min(nearest(outcome), key=lambda p: len(p.missed), default=None)
+
+
 def _planned(outcome: Outcome) -> list[Point]:
     return [p for p in outcome.points if p.costs and not p.costs.unfit and not p.reasons]
 
@@ -130,14 +135,14 @@ def _trouble(point: Point) -> str:
 
 
 def _hint(outcome: Outcome) -> str:
-    closest = nearest(outcome)
-    if not closest:
+    enough = _enough(outcome)
+    if enough is None:
         if any(p.reasons for p in outcome.points):
             return "loosen a gate, or see what diagnose says of the model; nothing was written"
         advice = [p.costs.advice for p in outcome.points if p.costs and p.costs.advice]
         return f"{next(iter(advice), _LAST_RESORT)}; nothing was written"
     ways = (
-        f"{c.metric.option} {c.metric.number(c.metric.of(closest[0].costs) or 0.0)}"
-        for c in closest[0].missed
+        f"{c.metric.option} {c.metric.number(c.metric.of(enough.costs) or 0.0)}"
+        for c in enough.missed
     )
     return f"{' '.join(ways)} would do; nothing was written"
