@@ -133,3 +133,19 @@ def test_report_tells_layers_apart(streamed):
     assert min(counts) > 0
     (told,) = html._remarks(run, functions, names)
     assert told.startswith(f"The {end - first} layers from {names[first]} to {names[end - 1]} run")
+
+
+def test_a_layer_alone_in_rows_is_counted_by_itself(tmp_path):
+    """It may need no memory for its rows, and less for its kernel; nothing is told of bytes."""
+    folder, data = tmp_path / "digits", DIGITS / "calibration.npz"
+    options = ConvertOptions(ram=2112)
+    pipeline.convert(DIGITS / "model.onnx", data, BOARDS["M4"], folder, options)
+    manifest = Project(folder).manifest
+    ((first, end),) = manifest.firmware.by_rows
+    assert end - first == 1
+    name = manifest.layers[first].name
+    (note,) = (n for n in manifest.notes if "row by row" in n)
+    assert note.startswith(f"{name}: row by row, without memory of its own; predicted ")
+    run = pipeline.emulate(folder, None, "qemu", 1)
+    assert run.together == ()
+    assert run.layers[first][1] > 0

@@ -140,7 +140,7 @@ def run_codes(
         tuple(other.emulator for other in results[1:]),
         _absent(results) if emulator == "all" else (),
         printed(result.console),
-        project.manifest.firmware.by_rows,
+        tuple((a, z) for a, z in project.manifest.firmware.by_rows if z - a > 1),
         poison,
     )
 

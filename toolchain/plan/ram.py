@@ -134,6 +134,8 @@ def rows_notes(planned: Arranged, graph: Graph, target: Target, optimize: Optimi
         cost = f"; predicted {more / before:+.0%} instructions there" if before else ""
         rows = max(call.writes[1] for stage in choice.layout.stages for call in stage.calls)
         way = "row by row" if rows == 1 else f"in bands of {rows} rows"
-        live = f", {choice.layout.bound:,} of them live at one step"
-        notes.append(f"{layers}: {way} in {choice.scratch:,} bytes{live}{cost}")
+        # A layer by itself may need nothing for its rows, but then less scratch memory than whole.
+        live = f"in {choice.scratch:,} bytes, {choice.layout.bound:,} of them live at one step"
+        memory = f" {live}" if choice.scratch else ", without memory of its own"
+        notes.append(f"{layers}: {way}{memory}{cost}")
     return notes
