@@ -33,6 +33,7 @@ class _Way:
     text: str
     saved: int
     cost: int
+    unless: str = ""
 
 
 def advise(manifest: Manifest) -> Advice:
@@ -51,16 +52,19 @@ def advise(manifest: Manifest) -> Advice:
         (b for b in buffers if b.first <= peak <= b.last), key=lambda b: (-b.nbytes, b.name)
     )
     parts = [_part(b, peak, manifest) for b in alive]
-    need = manifest.steps[peak].nbytes
-    shared = sum(b.nbytes for b in alive) - live_bytes(buffers, len(manifest.steps), 1)[peak]
+    need, exact = manifest.steps[peak].nbytes, live_bytes(buffers, len(manifest.steps), 1)[peak]
+    if need > exact:
+        parts.append(f"{need - exact:,} of alignment")
+    shared = sum(b.nbytes for b in alive) - exact
     limit = f"{need:,} bytes at {manifest.steps[peak].name}: {_enumerated(parts)}"
     if shared:
         limit += f"; {shared:,} bytes serve twice, for an input and the output over it"
-    ways = [way for way in _ways(manifest, buffers, alive) if way.saved > _WORTH * need]
+    found = _ways(manifest, buffers, alive, sharing=shared > 0)
+    ways = [way for way in found if way.saved > _WORTH * need]
     ways.sort(key=lambda way: (way.cost, -way.saved))
     return Advice(
         limit,
-        tuple(f"{way.text}: about {way.saved:,} bytes less" for way in ways[:WAYS]),
+        tuple(f"{w.text}: about {w.saved:,} bytes less{w.unless}" for w in ways[:WAYS]),
     )
 
 
@@ -89,19 +93,22 @@ def _enumerated(parts: Sequence[str]) -> str:
 
 
 def _ways(
-    manifest: Manifest, buffers: tuple[Buffer, ...], alive: Sequence[Buffer]
+    manifest: Manifest, buffers: tuple[Buffer, ...], alive: Sequence[Buffer], *, sharing: bool
 ) -> Iterator[_Way]:
-    """Changes, each with what it saves while all else stays."""
+    """Changes, each with what it saves while all else stays.
+
+    Portable kernels let an output share less with its input than others: they are no advice where
+    the peak is as low as it is by `sharing`.
+    """
     inputs = _ports(manifest)
+    kernels = {b: 0 for b in buffers if b.is_scratch and not manifest.steps[b.first].rows}
+    if kernels.keys() & set(alive) and not sharing:
+        text = "kernels without scratch memory in all layers (--kernels portable)"
+        saved = _saved(manifest, buffers, kernels)
+        yield _Way(text, saved, _SAME_RESULTS, ", unless outputs share less with inputs")
     for b in alive:
-        if b.is_scratch and manifest.steps[b.first].rows:
-            continue  # the rows of a segment: no kernel does without
-        where = manifest.steps[b.first].name
-        if b.is_scratch:
-            text = f"kernels without scratch memory in {where} (--kernels portable)"
-            yield _Way(text, _saved(manifest, buffers, {b: 0}), _SAME_RESULTS)
-        elif b.name not in inputs:
-            text = f"a quarter fewer channels in {where}"
+        if not b.is_scratch and b.name not in inputs:
+            text = f"a quarter fewer channels in {manifest.steps[b.first].name}"
             yield _Way(text, _saved(manifest, buffers, {b: _less(b)}), _ONE_LAYER)
     layers = {b: _less(b) for b in buffers if not b.is_scratch and b.name not in inputs}
     text = "a quarter fewer channels in all layers"
