@@ -14,7 +14,7 @@ from toolchain.ir import DType, Graph, Rounding, Stage, verify
 from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.int4 import choose_int4, int4_named, int4_note, refuse_both
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
-from toolchain.pipeline.precision import AUTO, Aim, Meeting, asked_here, choose_wide
+from toolchain.pipeline.precision import AUTO, Aim, Meeting, asked_here, choose_wide, int16_note
 from toolchain.pipeline.samples import output_shapes
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Plans, Ram, check_planned, divided, require_fit, rows_notes
@@ -127,7 +127,14 @@ def quantise(
     if samples is not None and free_tensors(graph):
         wanted = Wanted(options.method, options.percentile, options.refine_weights, rounding)
         chosen = choose(graph, model, samples, wanted, progress)
-    idle = idle_choices(graph, options.method, weights=options.refine_weights)
+    here = options.gates is not None
+    served = here or options.goal is not None or options.int16 or options.int4
+    idle = idle_choices(
+        graph,
+        options.method,
+        weights=options.refine_weights,
+        data=samples is not None and not served,
+    )
     mixture = Mixture(
         chosen.unrefined,
         chosen.ranges,
@@ -140,21 +147,21 @@ def quantise(
     )
     if samples is not None and (options.int16 or options.int4):
         mixture = replace(mixture, fit=split(mixture.graph, samples, len(samples))[0])
-    here, remarks = options.gates is not None, [*idle]
+    remarks, found_auto = [*idle], ""
     aim = Aim(options.gates if here else options.goal, here)
     if AUTO in options.int16:
-        found, note = choose_wide(mixture, model, samples, aim, progress)
+        found, found_auto = choose_wide(mixture, model, samples, aim, progress)
         mixture = mixture.also(wide=found)
-        remarks.append(note)
     if AUTO in options.int4:
         holds = asked_here(model, samples, aim, progress)
         found, note = choose_int4(mixture, samples, Meeting(aim.held), holds, progress)
         mixture = mixture.also(few=found)
         remarks.append(note)
     quantized = mixture.quantized()
-    if mixture.few:
+    if mixture.few or options.int16:
         left = prune(quantized.graph).graph if options.prune else quantized.graph
-        remarks.append(int4_note(mixture, samples, left))
+        remarks.append(int16_note(mixture, wide, found_auto, samples, left))
+        remarks += [int4_note(mixture, samples, left)] if mixture.few else []
     return replace(chosen, remarks=(*chosen.remarks, *filter(None, remarks))), quantized
 
 

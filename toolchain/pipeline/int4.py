@@ -3,19 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from toolchain.check.compare import judge
 from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples
 from toolchain.ir import Graph, Op
 from toolchain.ops.depthwise import DepthwiseConv2D
 from toolchain.ops.int4 import int4_form
 from toolchain.options import Progress
-from toolchain.pipeline.precision import Good, require_choice
+from toolchain.pipeline.precision import Good, effect, require_choice
 from toolchain.project import layer_names, layers_named
 from toolchain.quant.int4 import int4_candidates, weights_of
 from toolchain.quant.mixture import Mixture
 from toolchain.quant.refine import split
-from toolchain.quant.sensitivity import Outputs
 from toolchain.quant.trial import float_values, integer_outputs
 
 
@@ -136,17 +134,5 @@ def int4_note(mixture: Mixture, samples: Samples | None, found: Graph) -> str:
     ops = [op for op in found.ops if op.y in mixture.few]
     saved = sum(weights_of(found, op) // 2 for op in ops)
     note = f"int4 weights: {', '.join(names[op.y] for op in ops)}; {saved:,} bytes less"
-    if samples is None:
-        return note
-    _, held = split(graph, samples, len(samples))
-    expected = float_values(graph, held, graph.outputs)
-    int8 = replace(mixture, few=frozenset()).quantized().graph
-    before, after = (_told(expected, integer_outputs(g, held)) for g in (int8, found))
-    return f"{note}; on held-back samples {after}, with int8 weights {before}"
-
-
-def _told(expected: Outputs, found: Outputs) -> str:
-    verdict = judge(expected, found)
-    agreement = verdict.agreement
-    same = "" if agreement is None else f", agreement {agreement:.3f}"
-    return f"SQNR {verdict.sqnr_db:.1f} dB{same}"
+    int8 = replace(mixture, few=frozenset())
+    return note + effect(mixture, samples, found, int8, "int8 weights")

@@ -1,7 +1,7 @@
 """Layers that get int16 codes by themselves, as many as the gates need, and what judges that."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 
 from onnx import ModelProto
 
@@ -9,12 +9,13 @@ from toolchain.check.compare import Gates, judge
 from toolchain.check.evaluate import evaluate
 from toolchain.errors import InputRefused
 from toolchain.frontend.samples import Samples
-from toolchain.ir import Graph
+from toolchain.ir import DType, Graph
 from toolchain.options import Progress
 from toolchain.project import layer_names
 from toolchain.quant.mixture import Mixture
 from toolchain.quant.refine import LEAST_SAMPLES, split
 from toolchain.quant.sensitivity import Outputs, widen
+from toolchain.quant.trial import float_values, integer_outputs
 
 AUTO = "auto"
 """In place of names of layers."""
@@ -157,7 +158,7 @@ def choose_wide(
     names = layer_names(mixture.graph.ops)
     chosen = [names[y] for y, _ in result.order if y in result.layers]
     if not chosen:
-        return result.layers, "int16 auto: no layer needs it"
+        return result.layers, f"int16 auto: no {'further ' if mixture.wide else ''}layer needs it"
     if result.enough:
         return result.layers, f"int16 auto: {', '.join(chosen)}"
     note = f"int16 auto: all {len(chosen)} layers, which is not enough"
@@ -165,3 +166,58 @@ def choose_wide(
         note += f": on held-back samples {good.missed}"
     better = "" if mixture.recipe else ", --weights auto chooses them better"
     return result.layers, f"{note} (weights stay int8{better})"
+
+
+def int16_note(
+    mixture: Mixture,
+    named: Collection[str],
+    found_auto: str,
+    samples: Samples | None,
+    found: Graph,
+) -> str:
+    """Layers with int16 codes by name, those found, and what they gain on held-back samples.
+
+    Args:
+        mixture: The model.
+        named: Tensors that the layers write which the user named.
+        found_auto: The sentence of `choose_wide`; "" where it was not asked.
+        samples: Calibration samples; None: there are none.
+        found: Its integer graph as it goes on.
+    """
+    names = layer_names(mixture.graph.ops)
+    wide = {y for y, kind in found.types.items() if kind.dtype is DType.INT16}
+    layers = [names[op.y] for op in mixture.graph.ops if op.y in wide.intersection(named, names)]
+    parts = [f"int16 codes: {', '.join(layers)}"] if layers else []
+    parts += [found_auto] if found_auto else []
+    if not parts:
+        return ""
+    plain = replace(mixture, wide=frozenset()) if mixture.wide else None
+    return "; ".join(parts) + effect(mixture, samples, found, plain, "int8 codes")
+
+
+def effect(
+    mixture: Mixture, samples: Samples | None, found: Graph, plain: Mixture | None, what: str
+) -> str:
+    """What held-back samples reach, and what they reach otherwise; "" where none say so.
+
+    Args:
+        mixture: The model.
+        samples: Calibration samples; None: there are none.
+        found: Its integer graph.
+        plain: The model without what is told of; None: it is as it would be without.
+        what: What that has.
+    """
+    if samples is None or samples.codes:
+        return ""
+    _, held = split(mixture.graph, samples, len(samples))
+    expected = float_values(mixture.graph, held, mixture.graph.outputs)
+    told = f"; on held-back samples {_told(expected, integer_outputs(found, held))}"
+    if plain is not None:
+        told += f", with {what} {_told(expected, plain.outputs(held))}"
+    return told
+
+
+def _told(expected: Outputs, found: Outputs) -> str:
+    verdict = judge(expected, found)
+    same = "" if verdict.agreement is None else f", agreement {verdict.agreement:.2%}"
+    return f"SQNR {verdict.sqnr_db:.1f} dB{same}"

@@ -83,20 +83,26 @@ def states_scales(graph: Graph) -> bool:
     return any(graph.types[n].quant for n in (*graph.inputs, *graph.producers()))
 
 
-def idle_choices(graph: Graph, method: Calibration, *, weights: bool) -> tuple[str, ...]:
+def idle_choices(
+    graph: Graph, method: Calibration, *, weights: bool, data: bool
+) -> tuple[str, ...]:
     """A sentence where a model states scales, so that what was asked for chooses little or nothing.
 
     Args:
         graph: Float graph after the passes.
         method: How ranges are to follow from the data.
         weights: Weights are to be refined.
+        data: There are calibration data, and nothing but ranges and weights to use them for.
     """
-    asked = [f"--calibration {method}"] if method != "minmax" else []
-    asked += ["--weights auto"] if weights else []
     free = free_tensors(graph)
+    asked = ["--calib"] if data and not free else []
+    asked += [f"--calibration {method}"] if method != "minmax" else []
+    asked += ["--weights auto"] if weights else []
     if not asked or not states_scales(graph) or (free and method not in ("minmax", "auto")):
         return ()
-    told = f"{' and '.join(asked)}: nothing to choose, the model states scales and keeps them"
+    *most, last = asked
+    named = f"{', '.join(most)} and {last}" if most else last
+    told = f"{named}: nothing to choose, the model states scales and keeps them"
     if free:
         told += "; what has none gets the range that the data show"
     return (told,)
