@@ -14,6 +14,7 @@ from toolchain import resources
 from toolchain.errors import InputRefused
 
 _STAGE = "board"
+_EXAMPLES = "compare the file with those in boards/"
 _GRAIN = 1024
 """Bytes every region is a multiple of: MPU regions and emulators need no finer grain."""
 
@@ -264,18 +265,19 @@ def _read(path: Path) -> Board:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputRefused(_STAGE, str(path), f"cannot read the board file: {reason}") from error
+        hint = "name a board that onnx2mcu boards lists, or a .toml file that can be read"
+        raise InputRefused(
+            _STAGE, str(path), f"cannot read the board file: {reason}", hint
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputRefused(_STAGE, str(path), f"not a TOML file: {error}") from error
+        raise InputRefused(_STAGE, str(path), f"not a TOML file: {error}", _EXAMPLES) from error
     try:
         board = msgspec.convert(table, Board)
     except msgspec.ValidationError as error:
-        raise InputRefused(
-            _STAGE, str(path), str(error), "compare the file with those in boards/"
-        ) from error
+        raise InputRefused(_STAGE, str(path), str(error), _EXAMPLES) from error
     problem = _problem(board)
     if problem:
-        raise InputRefused(_STAGE, str(path), problem)
+        raise InputRefused(_STAGE, str(path), problem, _EXAMPLES)
     return board
 
 

@@ -19,9 +19,12 @@ class ToolchainError(Exception):
 
 
 class InputRefused(ToolchainError):  # noqa: N818 - reads as what happened
-    """The input cannot be accepted; nothing was written (exit code 2)."""
+    """The input cannot be accepted; nothing was written (exit code 2). It says what to do."""
 
     exit_code = 2
+
+    def __init__(self, stage: str, where: str, reason: str, hint: str) -> None:
+        super().__init__(stage, where, reason, hint)
 
 
 class GateFailed(ToolchainError):  # noqa: N818

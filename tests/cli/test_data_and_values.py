@@ -68,6 +68,54 @@ def test_a_gate_about_classes_needs_an_output_that_names_one(
     done.refused("--min-agreement: no output names a class", "--min-sqnr")
 
 
+# ---- what is wrong with data -------------------------------------------------------------------
+IMAGES = nets.images(4)
+
+
+def with_nan():
+    changed = IMAGES.copy()
+    changed[2, 0, 1, 1] = np.nan
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("arrays", "reason", "hint"),
+    [
+        ({"image": IMAGES[:, :, 1:]}, "input image takes [N, 1, 8, 8]", "first axis counts"),
+        ({"other": IMAGES[:, :, 1:]}, "no array is named image or fits", "first axis counts"),
+        ({"image": np.full((4, 1, 8, 8), "x")}, "not numbers", "a plain numeric array"),
+        ({"image": with_nan()}, "sample 2 holds NaN", "leave such samples out"),
+        ({"image": IMAGES[:0]}, "there are no samples", "[N, 1, 8, 8], N from 1"),
+        (
+            {"image": IMAGES, "labels": np.arange(3)},
+            "labels must be 4 integers",
+            "one class number",
+        ),
+    ],
+)
+def test_what_is_wrong_with_data_is_told_with_what_to_do(
+    onnx2mcu, arguments, arrays, reason, hint, tmp_path
+):
+    onnx2mcu(*arguments(calib=save(tmp_path, **arrays))).refused(reason, hint)
+
+
+def test_damaged_and_missing_data_are_told_with_what_to_do(onnx2mcu, arguments, calib, tmp_path):
+    damaged = tmp_path / "half.npz"
+    damaged.write_bytes(calib.read_bytes()[:-40])
+    onnx2mcu(*arguments(calib=damaged)).refused("damaged", "save it again with numpy.savez")
+    onnx2mcu(*arguments(calib=tmp_path / "none.npz")).refused("no such file", "one array per input")
+
+
+def test_data_that_say_nothing_are_a_warning_and_a_choice_among_arrays_is_a_note(
+    onnx2mcu, arguments, tmp_path
+):
+    data = save(tmp_path, x=np.zeros((4, 1, 8, 8)), other=IMAGES)
+    done = onnx2mcu(*arguments(calib=data), "--json")
+    record = json.loads(done.out)
+    assert record["warnings"] == ["every value of every sample is 0"]
+    assert [note for note in record["notes"] if "uses array x, not other" in note]
+
+
 # ---- codes -------------------------------------------------------------------------------------
 @pytest.mark.emulator
 def test_int8_data_for_a_float_model_bring_a_note(onnx2mcu, runnable, tmp_path):
@@ -89,7 +137,21 @@ def test_data_of_values_bring_none(onnx2mcu, runnable, labelled):
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
 @pytest.mark.parametrize("option", ["timeout", "min-sqnr", "min-agreement", "max-drop"])
 def test_what_is_not_a_number(onnx2mcu, option, value, untouched):
-    onnx2mcu("compare", ".", "--data", "x", f"--{option}={value}").refused(f"--{option}")
+    done = onnx2mcu("compare", ".", "--data", "x", f"--{option}={value}")
+    done.refused(f"--{option}", f"{value} is not a number to compute with")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("min-agreement", "1.5", "1.5 is above 1"),
+        ("min-agreement", "-0.1", "-0.1 is below 0"),
+        ("max-drop", "-1", "-1 is below 0"),
+        ("timeout", "0", "0 is below 0.01"),
+    ],
+)
+def test_what_is_outside_of_its_range(onnx2mcu, option, value, told, untouched):
+    onnx2mcu("compare", ".", "--data", "x", f"--{option}={value}").refused(f"--{option}", told)
 
 
 @pytest.mark.parametrize("option", ["percentile", "pixel-scale", "min-sqnr"])

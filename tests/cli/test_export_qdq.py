@@ -49,4 +49,6 @@ def test_what_cannot_be_written_or_read_is_refused(onnx2mcu, project, tmp_path):
     onnx2mcu("export-qdq", project, "-o", tmp_path).refused("is a folder")
     onnx2mcu("export-qdq", tmp_path, "-o", tmp_path / "x.onnx").refused("manifest.json")
     (tmp_path / "file").touch()
-    onnx2mcu("export-qdq", project, "-o", tmp_path / "file" / "x.onnx").refused("cannot be written")
+    onnx2mcu("export-qdq", project, "-o", tmp_path / "file" / "x.onnx").refused(
+        "file is a file, not a folder"
+    )

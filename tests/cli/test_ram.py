@@ -15,9 +15,11 @@ def test_the_smallest_arena_is_told(onnx2mcu, arguments, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("text", ["lots", "-5", "0", "1.5", "minimum"])
+@pytest.mark.parametrize("text", ["lots", "-5", "0", "1.5", "minimum", "Min", "20k", "1e4", ""])
 def test_other_words_are_refused(onnx2mcu, arguments, text):
-    onnx2mcu(*arguments(), f"--ram={text}").refused(f"--ram {text}", "auto, min, or a number")
+    onnx2mcu(*arguments(), f"--ram={text}").refused(
+        f"--ram: {text!r} is neither auto, min nor a number of bytes", "such as --ram 20000"
+    )
 
 
 def test_too_few_bytes_are_refused(onnx2mcu, arguments):

@@ -46,12 +46,12 @@ def test_text_file(onnx2mcu, arguments, tmp_path, untouched, command):
 def test_empty_file(onnx2mcu, arguments, tmp_path, untouched):
     path = write(tmp_path / "empty.onnx", b"")
     untouched.add(path)
-    onnx2mcu(*arguments(model=path)).refused("empty.onnx")
+    onnx2mcu(*arguments(model=path)).refused("empty.onnx: the file is empty", "export")
 
 
 def test_missing_file_and_folder(onnx2mcu, arguments, tmp_path, untouched):
     onnx2mcu(*arguments(model=tmp_path / "none.onnx")).refused("none.onnx", "no such file")
-    onnx2mcu(*arguments(model=tmp_path)).refused(str(tmp_path))
+    onnx2mcu(*arguments(model=tmp_path)).refused(str(tmp_path), "a folder, not an ONNX file")
 
 
 def test_three_unsupported_operators_are_listed_at_once(onnx2mcu, arguments, tmp_path, untouched):
@@ -231,6 +231,26 @@ def test_a_smaller_arena_is_advised_unless_it_is_the_smallest(onnx2mcu, argument
         assert "--ram min" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "--arena-in: names no memory"),
+        (" ", "--arena-in: names no memory"),
+        (",", "--arena-in ,: one of the names is empty"),
+        ("ram,", "--arena-in ram,: one of the names is empty"),
+        (":16", "--arena-in :16: one of the names is empty"),
+        ("auto,ccm", "--arena-in auto,ccm: auto is all RAM inside the part"),
+    ],
+)
+def test_names_of_memories_that_are_none(onnx2mcu, arguments, small_board, text, told):
+    onnx2mcu(*arguments(board=small_board), f"--arena-in={text}").refused(told)
+
+
+@pytest.mark.parametrize("option", ["weights-in", "hot-weights"])
+def test_an_option_for_a_memory_names_one(onnx2mcu, arguments, option, untouched):
+    onnx2mcu(*arguments(), f"--{option}=").refused(f"--{option}: names no memory")
+
+
 def test_copied_weights_are_counted(onnx2mcu, arguments, small_board):
     done = onnx2mcu(*arguments(board=small_board), "--stack", 8000, "--hot-weights", "ram:8384")
     done.refused("bytes of RAM", "stack 8,000, weights 8,384", "ram has 16,384")
@@ -265,7 +285,8 @@ def test_output_that_is_a_file(onnx2mcu, arguments, tmp_path, untouched):
     path = write(tmp_path / "file", b"")
     untouched.add(path)
     onnx2mcu(*arguments(output=path)).refused("is a file")
-    onnx2mcu(*arguments(output=path / "below")).refused("cannot be written")
+    for below in (path / "below", path / "far" / "below"):
+        onnx2mcu(*arguments(output=below)).refused(f"{path} is a file, not a folder")
 
 
 def test_parents_made_for_nothing_are_taken_back(onnx2mcu, arguments, tmp_path, untouched):

@@ -54,7 +54,7 @@ def test_auto_is_all_ram_inside_the_part_the_fastest_first():
         ("axi_sram:524288", "has 522,240 bytes besides stack", "give axi_sram:522240 or less"),
         ("dtcm:0", "'0' is no number of bytes", "NAME:BYTES"),
         ("dtcm:12K", "'12K' is no number of bytes", "NAME:BYTES"),
-        ("dtcm,", "has no ram of that name", "its ram: axi_sram"),
+        ("dtcm,", "one of the names is empty", "NAME or NAME:BYTES"),
     ],
 )
 def test_rooms_that_are_not_there(text, told, hint):

@@ -159,8 +159,8 @@ def test_truncated_files_are_refused_at_every_length(tmp_path):
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    for path in (tmp_path / "absent.onnx", tmp_path):
-        with pytest.raises(InputRefused, match="no such file"):
+    for path, told in ((tmp_path / "absent.onnx", "no such file"), (tmp_path, "is a folder")):
+        with pytest.raises(InputRefused, match=told):
             load_model(path)
 
 

@@ -26,7 +26,7 @@ def test_npz_keys_of_a_single_input(tmp_path, key):
     assert len(samples) == 5
     assert not samples.codes
     assert samples.labels is None
-    assert samples.warnings == []
+    assert samples.notes == samples.warnings == []
     first = next(iter(samples))["in"]
     assert first.shape == (1, 2, 3)
     assert first.dtype == np.float32
@@ -96,7 +96,8 @@ def test_labels_belong_to_the_array_in_use(tmp_path):
     )
     calibrate = load_samples(path, [SPEC])
     assert calibrate.labels.tolist() == [0, 1, 2, 3, 4]
-    assert "x_train, not x_test" in calibrate.warnings[0]
+    assert "x_train, not x_test" in calibrate.notes[0]
+    assert calibrate.warnings == []
     compare = load_samples(path, [SPEC], stage="compare")
     assert compare.labels.tolist() == [0, 1]
     np.testing.assert_array_equal(values(compare), DATA[:2] + 1)
@@ -105,7 +106,7 @@ def test_labels_belong_to_the_array_in_use(tmp_path):
 def test_targets_that_are_not_classes_are_no_labels(tmp_path):
     samples = load_samples(save(tmp_path / "d.npz", x=DATA, y=np.linspace(0, 1, 5)), [SPEC])
     assert samples.labels is None
-    assert "not class numbers" in samples.warnings[0]
+    assert "not class numbers" in samples.notes[0]
 
 
 def test_folder_of_arrays_in_order(tmp_path):

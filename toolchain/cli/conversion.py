@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from toolchain.check.compare import Gates
 from toolchain.cli import options as option
-from toolchain.cli.values import ram_of, shapes_of
+from toolchain.cli.values import named, ram_of, shapes_of
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
 from toolchain.quant.ranges import PERCENTILE
@@ -69,9 +69,9 @@ class Conversion(Quantisation):
     cmsis_nn_dir: option.ARM = None
     optimize: option.OPTIMIZE = Optimize.SPEED
     ram: option.RAM = Ram.AUTO.value
-    arena_in: option.ARENA_IN = ""
-    weights_in: option.WEIGHTS_IN = ""
-    hot_weights: option.HOT = ""
+    arena_in: option.ARENA_IN = None
+    weights_in: option.WEIGHTS_IN = None
+    hot_weights: option.HOT = None
     input_rows: option.ROWS = False
     rounding: option.ROUNDING = option.RoundingRule.AUTO
     stack: option.STACK = 2048
@@ -110,9 +110,9 @@ class Conversion(Quantisation):
             rounding=self.rounding.rounding,
             ram=ram_of(self.ram),
             by_rows=self.input_rows,
-            arena_in=self.arena_in,
-            weights_in=self.weights_in,
-            hot_weights=self.hot_weights,
+            arena_in=named("--arena-in", self.arena_in),
+            weights_in=named("--weights-in", self.weights_in),
+            hot_weights=named("--hot-weights", self.hot_weights),
         )
 
 

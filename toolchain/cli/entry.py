@@ -23,8 +23,7 @@ def main() -> None:
     except ToolchainError as error:
         code = error.exit_code
         where = f"{error.where}: " if error.where else ""
-        help_page = f"onnx2mcu {arguments[0]} --help explains the options" if code == 2 else ""
-        complain(f"{error.stage}: {where}{error.reason}", error.hint or help_page)
+        complain(f"{error.stage}: {where}{error.reason}", error.hint)
     except _USAGE_ERROR as error:
         code = 2
         command = getattr(getattr(error, "ctx", None), "command_path", "onnx2mcu")

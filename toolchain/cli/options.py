@@ -1,7 +1,8 @@
 """The options of the commands: names, help texts, and the values they take."""
 
+from collections.abc import Callable
 from enum import StrEnum
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,19 @@ def _finite(value: float | None) -> float | None:
     if value is not None and not isfinite(value):
         raise typer.BadParameter(f"{value} is not a number to compute with.")
     return value
+
+
+def _within(low: float, high: float = inf) -> Callable[[float | None], float | None]:
+    """Option values that are numbers in a range; typer's own bounds say odd things of "nan"."""
+
+    def checked(value: float | None) -> float | None:
+        value = _finite(value)
+        if value is not None and not low <= value <= high:
+            bound = f"below {low:g}" if value < low else f"above {high:g}"
+            raise typer.BadParameter(f"{value:g} is {bound}.")
+        return value
+
+    return checked
 
 
 def _positive(value: float | None) -> float | None:
@@ -75,7 +89,7 @@ RAM = Annotated[
     ),
 ]
 ARENA_IN = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--arena-in",
         metavar="NAME[:BYTES],...|auto",
@@ -83,10 +97,11 @@ ARENA_IN = Annotated[
     ),
 ]
 WEIGHTS_IN = Annotated[
-    str, typer.Option("--weights-in", metavar="NAME", help="Flash of the board for the weights.")
+    str | None,
+    typer.Option("--weights-in", metavar="NAME", help="Flash of the board for the weights."),
 ]
 HOT = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--hot-weights",
         metavar="NAME[:BYTES]",
@@ -102,20 +117,18 @@ ARM = Annotated[
 ]
 TIMEOUT = Annotated[
     float,
-    typer.Option("--timeout", help="Seconds the emulator may take.", min=0.01, callback=_finite),
+    typer.Option("--timeout", help="Seconds the emulator may take.", callback=_within(0.01)),
 ]
 AGREEMENT = Annotated[
     float | None,
-    typer.Option(
-        help="Gate: share of equal top-1 classes, 0 to 1.", min=0, max=1, callback=_finite
-    ),
+    typer.Option(help="Gate: share of equal top-1 classes, 0 to 1.", callback=_within(0, 1)),
 ]
 SQNR = Annotated[
     float | None, typer.Option(help="Gate: signal to quantisation noise, dB.", callback=_finite)
 ]
 DROP = Annotated[
     float | None,
-    typer.Option(help="Gate: accuracy that may be lost, in points.", min=0, callback=_finite),
+    typer.Option(help="Gate: accuracy that may be lost, in points.", callback=_within(0)),
 ]
 MAX_FLASH = Annotated[
     int | None, typer.Option(help="Limit: bytes of flash, as build counts them.", min=1)

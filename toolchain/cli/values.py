@@ -76,5 +76,20 @@ def ram_of(text: str) -> Ram | int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise InputRefused(
-        "command line", f"--ram {text}", "no plan of memory", "say auto, min, or a number of bytes"
+        "command line",
+        "--ram",
+        f"{text!r} is neither auto, min nor a number of bytes",
+        "write bytes as digits alone, such as --ram 20000",
     )
+
+
+def named(option: str, text: str | None) -> str:
+    """The value of an option that names memories; "" where it is not given.
+
+    Raises:
+        InputRefused: It is given and names nothing.
+    """
+    if text is not None and not text.strip():
+        hint = "name a memory of the board, or leave the option out"
+        raise InputRefused("command line", option, "names no memory", hint)
+    return text or ""

@@ -143,7 +143,10 @@ def write_firmware(
         InputRefused: The CMSIS-NN folder is none, or the stack size is not a multiple of 8.
     """
     if stack_bytes <= 0 or stack_bytes % 8:
-        raise InputRefused("emit", "stack", f"{stack_bytes} bytes is not a positive multiple of 8")
+        reason = f"{stack_bytes} bytes is not a positive multiple of 8"
+        raise InputRefused(
+            "emit", "stack", reason, f"give --stack {max(-(-stack_bytes // 8), 1) * 8}"
+        )
     if cmsis_nn_dir is not None and not (cmsis_nn_dir / "Include" / "arm_nnfunctions.h").is_file():
         raise InputRefused(
             "emit",

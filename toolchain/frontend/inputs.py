@@ -85,7 +85,10 @@ def _spec(info: ValueInfoProto, given: tuple[int, ...] | None) -> tuple[InputSpe
             g < 1 or (n > 0 and n != g) for (n, _), g in zip(declared, given, strict=True)
         ):
             raise InputRefused(
-                "read", info.name, f"shape {given} contradicts the model's {_text(dims)}"
+                "read",
+                info.name,
+                f"shape {given} contradicts the model's {_text(dims)}",
+                "give as many dimensions, and the model's own numbers where it states them",
             )
         return InputSpec(info.name, given, _TYPES[kind.elem_type]), []
     if not kind.HasField("shape"):

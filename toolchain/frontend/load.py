@@ -25,8 +25,7 @@ def load_model(path: Path) -> ModelProto:
         InputRefused: The file is missing, is not an ONNX model, or has an opset outside 7 to 23.
     """
     where = str(path)
-    if not path.is_file():
-        raise InputRefused("read", where, "no such file")
+    _require_file(path)
     model = _parsed(path)
     if not all(isinstance(name, str) for name in _names(model)):
         raise InputRefused("read", where, "it holds names that are not text", "export it again")
@@ -35,6 +34,19 @@ def load_model(path: Path) -> ModelProto:
     _check_opset(model, where)
     _load_external_data(model, path)
     return real_constants(to_qdq(_inlined(model, where) if model.functions else model))
+
+
+def _require_file(path: Path) -> None:
+    """Refuse what cannot hold a model."""
+    if path.is_dir():
+        reason, hint = "this is a folder, not an ONNX file", "name the .onnx file"
+    elif not path.exists():
+        reason, hint = "there is no such file", "name the .onnx file that your framework exported"
+    elif path.is_file() and not path.stat().st_size:
+        reason, hint = "the file is empty", "export the model again"
+    else:
+        return
+    raise InputRefused("read", str(path), reason, hint)
 
 
 def opsets(model: ModelProto) -> dict[str, int]:
@@ -58,7 +70,8 @@ def _parsed(path: Path) -> ModelProto:
     try:
         return onnx.load(path, format="protobuf", load_external_data=False)
     except OSError as error:
-        raise InputRefused("read", str(path), f"it cannot be read: {error.strerror}") from error
+        reason = f"it cannot be read: {error.strerror}"
+        raise InputRefused("read", str(path), reason, "look at its permissions") from error
     except (DecodeError, ValueError) as error:
         raise InputRefused(
             "read",

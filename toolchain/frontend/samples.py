@@ -1,43 +1,21 @@
 """Sample data from files: what calibration, emulation and comparison feed the model with."""
 
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from math import prod
 from pathlib import Path
-from typing import IO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolchain.errors import InputRefused
+from toolchain.frontend.arrays import Array, Source, members, refuse, shape_text, stored_file
 from toolchain.frontend.inputs import InputSpec
-
-Array = NDArray[np.generic]
+from toolchain.frontend.pictures import IMAGES, pixels_of
 
 _LABELS = ("y", "y_test", "labels", "label")
-_IMAGES = (".png", ".jpg", ".jpeg", ".bmp")
-_DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError)
-_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """An array that is read row by row; once matched to an input, its rows are the samples.
-
-    Args:
-        where: File, and key within it, for messages.
-        shape: Shape of the whole array.
-        dtype: Type of its elements.
-        rows: Starts over and yields array[i] for each i of the first axis.
-    """
-
-    where: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[np.generic]
-    rows: Callable[[], Iterator[Array]]
+_FORMS = "give an .npz with one array per input name, a .npy, or a folder of .npy files or pictures"
+_NUMBERS = "save a plain numeric array: float32, or uint8 pixels"
+_LAYOUT = "the first axis counts samples, the others are the input's own, in the model's layout"
 
 
 class Samples:
@@ -49,13 +27,14 @@ class Samples:
     Attributes:
         labels: Class of each sample [N], or None.
         codes: The data are quantised codes: int8, or whatever integer the input itself takes.
+        notes: How the file was read where it could be read in several ways, one line each.
         warnings: What looks doubtful about the data, one line each.
     """
 
     def __init__(
         self,
         inputs: Sequence[InputSpec],
-        sources: Sequence[_Source],
+        sources: Sequence[Source],
         labels: NDArray[np.int64] | None,
         limit: int | None,
         stage: str,
@@ -66,15 +45,19 @@ class Samples:
         counts = [source.shape[0] for source in sources]
         if len(set(counts)) > 1:
             reason = f"the inputs have different numbers of samples: {counts}"
-            _refuse(stage, ", ".join(spec.name for spec in inputs), reason)
+            where = ", ".join(spec.name for spec in inputs)
+            refuse(stage, where, reason, "give every input the same samples, in the same order")
         self._count = counts[0] if limit is None else min(counts[0], limit)
         if self._count < 1:
-            _refuse(stage, sources[0].where, "there are no samples in it")
+            hint = f"store some along the first axis: {_shape_of(inputs[0])}, N from 1"
+            refuse(stage, sources[0].where, "there are no samples in it", hint)
         kinds = {_is_codes(source, spec) for spec, source in self._columns}
         if len(kinds) > 1:
-            _refuse(stage, "", "some inputs are given as integer codes and some as floats")
+            reason = "some inputs are given as integer codes and some as floats"
+            refuse(stage, "", reason, "give all of them as real values, or all as codes")
         self.codes = kinds == {True}
         self.labels = None if labels is None else labels[: self._count]
+        self.notes: list[str] = []
         self.warnings: list[str] = []
 
     def __len__(self) -> int:
@@ -88,7 +71,7 @@ class Samples:
                 for spec, source, rows in streams
             }
 
-    def _convert(self, spec: InputSpec, source: _Source, row: Array, index: int) -> Array:
+    def _convert(self, spec: InputSpec, source: Source, row: Array, index: int) -> Array:
         """One sample [1, ...] of one input."""
         value = row.reshape(spec.shape)
         if self.codes:
@@ -99,7 +82,8 @@ class Samples:
             real *= np.float32(self._pixel_scale)
         if not np.isfinite(real).all():
             what = "NaN" if np.isnan(real).any() else "an infinite value"
-            _refuse(self._stage, source.where, f"sample {index} holds {what}")
+            hint = "leave such samples out, or replace the value as when the model was trained"
+            refuse(self._stage, source.where, f"sample {index} holds {what}", hint)
         return real
 
 
@@ -136,32 +120,28 @@ def load_samples(
     notes: list[str] = []
     labels = None
     if not path.exists():
-        _refuse(stage, str(path), "there is no such file or folder")
+        refuse(stage, str(path), "there is no such file or folder", _FORMS)
     magic = b"" if path.is_dir() else _magic(path)
-    if path.is_dir() or path.suffix.lower() in _IMAGES:
+    if path.is_dir() or path.suffix.lower() in IMAGES:
         sources = [_from_files(path, _only(inputs, path, stage), stage)]
     elif magic == b"PK":
-        arrays = _members(path, stage)
+        arrays = members(path, stage)
         keys = _choose_keys(path, arrays, inputs, stage, notes)
         sources = [_fit(arrays[k], spec, stage) for k, spec in zip(keys, inputs, strict=True)]
         labels = _find_labels(arrays, keys, sources[0].shape[0], stage, notes)
     elif magic == b"\x93N":
-        stored = _stored(partial(_open, path), str(path), stage)
+        stored = stored_file(path, stage)
         sources = [_fit(stored, _only(inputs, path, stage), stage)]
     else:
-        _refuse(stage, str(path), "this is neither .npz nor .npy data", "save it with numpy.savez")
+        refuse(stage, str(path), "this is neither .npz nor .npy data", _FORMS)
     samples = Samples(inputs, sources, labels, limit, stage, pixel_scale)
     if samples.codes and all(spec.dtype == "float32" for spec in inputs):
         notes.append("the data are int8: taken as codes of the inputs, not as values")
-    samples.warnings = notes + _doubts(samples)
+    samples.notes, samples.warnings = notes, _doubts(samples)
     return samples
 
 
-def _refuse(stage: str, where: str, reason: str, hint: str = "") -> NoReturn:
-    raise InputRefused(stage, where, reason, hint)
-
-
-def _is_codes(source: _Source, spec: InputSpec) -> bool:
+def _is_codes(source: Source, spec: InputSpec) -> bool:
     """Whether values are passed on as they are: int8, or 8-bit codes of an 8-bit input."""
     same = source.dtype == np.uint8 and np.dtype(spec.dtype) == np.uint8
     return source.dtype == np.int8 or same
@@ -188,97 +168,40 @@ def _only(inputs: Sequence[InputSpec], path: Path, stage: str) -> InputSpec:
     if len(inputs) != 1:
         names = ", ".join(spec.name for spec in inputs)
         reason = f"the model has {len(inputs)} inputs ({names}), which need an .npz"
-        _refuse(stage, str(path), reason, "save the arrays by input name with numpy.savez")
+        refuse(stage, str(path), reason, "save the arrays by input name with numpy.savez")
     return inputs[0]
 
 
 def _magic(path: Path) -> bytes:
-    with _open(path) as file:
+    with path.open("rb") as file:
         return file.read(2)
 
 
-def _members(path: Path, stage: str) -> dict[str, _Source]:
-    """The arrays of an .npz file by key; only their headers are read."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if name.endswith(".npy")]
-    except _DAMAGED as error:
-        _refuse(stage, str(path), f"this .npz file is damaged: {error}")
-    keys = {name.removesuffix(".npy"): name for name in names}
-    return {
-        key: _stored(partial(_open_member, path, name), f"{path}[{key}]", stage)
-        for key, name in keys.items()
-    }
-
-
-def _open(path: Path) -> IO[bytes]:
-    return path.open("rb")
-
-
-def _open_member(path: Path, name: str) -> IO[bytes]:
-    return zipfile.ZipFile(path).open(name)
-
-
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
-    """Shape, whether the first index runs fastest, and type; the file is left at the data."""
-    if np.lib.format.read_magic(file) == (1, 0):
-        return np.lib.format.read_array_header_1_0(file)
-    return np.lib.format.read_array_header_2_0(file)
-
-
-def _stored(opener: Callable[[], IO[bytes]], where: str, stage: str) -> _Source:
-    """An array in numpy's format, by its header."""
-
-    def rows() -> Iterator[Array]:
-        try:
-            with opener() as file:
-                if fortran:
-                    yield from np.lib.format.read_array(file, allow_pickle=False)
-                    return
-                _header(file)
-                size = prod(shape[1:]) * dtype.itemsize
-                for left in reversed(range(shape[0])):
-                    data = file.read(size)
-                    if not left:
-                        file.read(1)  # the checksum is compared at the end of the member
-                    if len(data) != size:
-                        _refuse(stage, where, "the file ends before its data")
-                    yield np.frombuffer(data, dtype).reshape(shape[1:])
-        except _DAMAGED as error:
-            _refuse(stage, where, f"the data cannot be read: {error}")
-
-    try:
-        with opener() as file:
-            shape, fortran, dtype = _header(file)
-    except _DAMAGED as error:
-        _refuse(stage, where, f"this is not an array in numpy's format: {error}")
-    return _Source(where, shape, dtype, rows)
-
-
-def _fit(stored: _Source, spec: InputSpec, stage: str) -> _Source:
+def _fit(stored: Source, spec: InputSpec, stage: str) -> Source:
     """A stored array with the axis of samples first; refused when it does not fit the input."""
     if stored.dtype.hasobject:
         reason = "it holds pickled Python objects, which are never loaded"
-        _refuse(stage, stored.where, reason, "save a plain numeric array")
+        refuse(stage, stored.where, reason, _NUMBERS)
     if stored.dtype.kind not in "fiub":
-        _refuse(stage, stored.where, f"it holds {stored.dtype}, not numbers")
+        refuse(stage, stored.where, f"it holds {stored.dtype}, not numbers", _NUMBERS)
     if stored.shape and stored.shape[1:] in (spec.shape[1:], spec.shape):
         return stored
     if stored.shape != spec.shape[1:]:
-        expected, found = _text(("N", *spec.shape[1:])), _text(stored.shape)
-        _refuse(stage, stored.where, f"input {spec.name} takes {expected}, found {found}")
+        reason = f"input {spec.name} takes {_shape_of(spec)}, found {shape_text(stored.shape)}"
+        refuse(stage, stored.where, reason, _LAYOUT)
     return replace(
         stored, shape=(1, *stored.shape), rows=lambda: iter([np.stack(list(stored.rows()))])
     )
 
 
-def _text(shape: Sequence[int | str]) -> str:
-    return "[" + ", ".join(str(n) for n in shape) + "]"
+def _shape_of(spec: InputSpec) -> str:
+    """The shape of several samples of an input."""
+    return shape_text(("N", *spec.shape[1:]))
 
 
 def _choose_keys(
     path: Path,
-    arrays: dict[str, _Source],
+    arrays: dict[str, Source],
     inputs: Sequence[InputSpec],
     stage: str,
     notes: list[str],
@@ -287,9 +210,12 @@ def _choose_keys(
     missing = [spec.name for spec in inputs if spec.name not in arrays]
     if not missing:
         return [spec.name for spec in inputs]
-    keys = ", ".join(f"{key} {_text(array.shape)}" for key, array in arrays.items()) or "nothing"
+    keys = (
+        ", ".join(f"{key} {shape_text(array.shape)}" for key, array in arrays.items()) or "nothing"
+    )
     if len(inputs) > 1:
-        _refuse(stage, str(path), f"no array for input {', '.join(missing)}; the file has {keys}")
+        reason = f"no array for input {', '.join(missing)}; the file has {keys}"
+        refuse(stage, str(path), reason, "name the arrays as the inputs are named")
     spec = inputs[0]
     shapes = (spec.shape[1:], spec.shape)
     fitting = [
@@ -300,14 +226,12 @@ def _choose_keys(
     split = ("x_calib", "x_train", "x_test") if stage == "calibrate" else ("x_test",)
     named = [k for name in ("x", "input", "data", *split) for k in fitting if k.lower() == name]
     if not fitting:
-        expected = _text(("N", *spec.shape[1:]))
-        _refuse(
-            stage, str(path), f"no array is named {spec.name} or fits {expected}; it has {keys}"
-        )
+        reason = f"no array is named {spec.name} or fits {_shape_of(spec)}; it has {keys}"
+        refuse(stage, str(path), reason, _LAYOUT)
     if not named and len(fitting) > 1:
         reason = f"several arrays fit input {spec.name}: {', '.join(fitting)}"
         names = " or ".join(dict.fromkeys((spec.name, "x")))
-        _refuse(stage, str(path), reason, f"name the one to use {names}")
+        refuse(stage, str(path), reason, f"name the one to use {names}")
     chosen = (named or fitting)[0]
     others = [key for key in fitting if key != chosen]
     if others:
@@ -316,7 +240,7 @@ def _choose_keys(
 
 
 def _find_labels(
-    arrays: dict[str, _Source], used: Sequence[str], count: int, stage: str, notes: list[str]
+    arrays: dict[str, Source], used: Sequence[str], count: int, stage: str, notes: list[str]
 ) -> NDArray[np.int64] | None:
     """The class of each sample, if the file has them."""
     key = used[0].lower()
@@ -329,8 +253,9 @@ def _find_labels(
         return None
     stored = found[0]
     if stored.dtype.kind not in "fiub" or stored.shape not in ((count,), (count, 1)):
-        kind = f"{stored.dtype} {_text(stored.shape)}"
-        _refuse(stage, stored.where, f"labels must be {count} integers, found {kind}")
+        kind = f"{stored.dtype} {shape_text(stored.shape)}"
+        hint = "give one class number for each sample, or call them something else than labels or y"
+        refuse(stage, stored.where, f"labels must be {count} integers, found {kind}", hint)
     values = np.array([row.item() for row in stored.rows()])
     whole = np.isfinite(values) & (values == np.floor(values))
     if not whole.all():
@@ -338,7 +263,7 @@ def _find_labels(
             notes.append(f"{stored.where}: ignored, these are not class numbers")
             return None
         index = int(np.argmin(whole))
-        _refuse(
+        refuse(
             stage,
             stored.where,
             f"labels are class numbers, found {values[index]:g} at sample {index}",
@@ -347,51 +272,25 @@ def _find_labels(
     return values.astype(np.int64)
 
 
-def _from_files(path: Path, spec: InputSpec, stage: str) -> _Source:
+def _from_files(path: Path, spec: InputSpec, stage: str) -> Source:
     """The samples of a folder of .npy files or images, or of one image."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
-    images = [file for file in files if file.suffix.lower() in _IMAGES]
+    images = [file for file in files if file.suffix.lower() in IMAGES]
     arrays = [file for file in files if file.suffix.lower() == ".npy"]
     if bool(images) == bool(arrays):
         what = "both .npy files and images" if images else "no .npy files and no images"
-        _refuse(stage, str(path), f"the folder holds {what}", "give a folder of one kind")
+        refuse(stage, str(path), f"the folder holds {what}", "give a folder of one kind")
     if images:
-        rows = partial(_pixels, images, spec, stage)
-        return _Source(str(path), (len(images), *spec.shape[1:]), np.dtype(np.uint8), rows)
-    parts = [_fit(_stored(partial(_open, file), str(file), stage), spec, stage) for file in arrays]
+        rows = partial(pixels_of, images, spec, stage)
+        return Source(str(path), (len(images), *spec.shape[1:]), np.dtype(np.uint8), rows)
+    parts = [_fit(stored_file(file, stage), spec, stage) for file in arrays]
     if len({part.dtype for part in parts}) > 1:
         found = ", ".join(sorted({str(part.dtype) for part in parts}))
-        _refuse(stage, str(path), f"the files hold different types: {found}")
+        refuse(stage, str(path), f"the files hold different types: {found}", "save all in one")
     count = sum(part.shape[0] for part in parts)
-    return _Source(
+    return Source(
         str(path),
         (count, *spec.shape[1:]),
         parts[0].dtype,
         lambda: (row for part in parts for row in part.rows()),
     )
-
-
-def _pixels(files: Sequence[Path], spec: InputSpec, stage: str) -> Iterator[Array]:
-    """Each image as uint8 in the input's layout: channels first if axis 1 can count them."""
-    try:
-        from PIL import Image
-    except ImportError as error:
-        hint = "pip install 'onnx2mcu[images]'"
-        raise InputRefused(stage, str(files[0]), "reading images needs Pillow", hint) from error
-    shape = spec.shape
-    if len(shape) != 4 or (shape[1] not in _MODES and shape[3] not in _MODES):
-        _refuse(stage, spec.name, f"an input of shape {_text(shape)} does not take images")
-    first = shape[1] in _MODES
-    channels, height, width = shape[1:] if first else (shape[3], shape[1], shape[2])
-    for file in files:
-        try:
-            with Image.open(file) as image:
-                size = image.size
-                pixels = np.asarray(image.convert(_MODES[channels]))
-        except (OSError, ValueError) as error:
-            _refuse(stage, str(file), f"the image cannot be read: {error}")
-        if size != (width, height):
-            reason = f"the image is {size[0]}x{size[1]}, the input takes {width}x{height}"
-            _refuse(stage, str(file), reason, "resize the images the way the model was trained")
-        pixels = pixels.reshape(height, width, channels)
-        yield pixels.transpose(2, 0, 1) if first else pixels

@@ -13,6 +13,7 @@ from toolchain.errors import InputRefused
 Array = NDArray[np.generic]
 
 _STAGE = "reference"
+_EXPORT = "export the model again, and run it in ONNX Runtime"
 # The IR version only says how a file may be laid out; operators follow the opset. The oldest
 # supported ONNX Runtime reads version 9, so a newer number is lowered to it.
 _MAX_IR_VERSION = 9
@@ -59,7 +60,8 @@ class FloatSession:
         computed = {name for node in proto.graph.node for name in node.output if name}
         for name in self.tensors:
             if name not in computed | inputs | set(outputs) | set(self._constants):
-                raise InputRefused(_STAGE, name, "the model has no tensor of this name")
+                reason = "the model has no tensor of this name"
+                raise InputRefused(_STAGE, name, reason, "convert the model again")
             if name in computed and name not in outputs:
                 proto.graph.output.add().name = name  # ONNX Runtime infers the type itself
         self._session = _load(proto.SerializeToString())
@@ -86,7 +88,8 @@ class FloatSession:
         try:
             values = self._session.run(self._results, feeds)
         except Exception as error:  # the exceptions of ONNX Runtime share no narrower base
-            raise InputRefused(_STAGE, "", f"ONNX Runtime cannot run it: {_line(error)}") from error
+            reason = f"ONNX Runtime cannot run it: {_line(error)}"
+            raise InputRefused(_STAGE, "", reason, _EXPORT) from error
         found: dict[str, Array] = dict(zip(self._results, values, strict=True))
         known = {**self._constants, **feeds}
         return found | {name: known[name] for name in self.tensors if name not in found}
@@ -99,9 +102,8 @@ class FloatSession:
         """The value of one input in the element type the model takes."""
         if name not in sample:
             given = ", ".join(sample) or "nothing"
-            raise InputRefused(
-                _STAGE, name, f"the sample has no value for this input, only {given}"
-            )
+            reason = f"the sample has no value for this input, only {given}"
+            raise InputRefused(_STAGE, name, reason, "give every input a value")
         value = np.asarray(sample[name])
         target = np.dtype(self.input_type(name))
         if value.dtype == target:
@@ -112,7 +114,7 @@ class FloatSession:
         converted = value.astype(target)
         if target.kind != "f" and not np.array_equal(converted, value):
             reason = f"the model takes {target} here, the sample holds other values"
-            raise InputRefused(_STAGE, name, reason)
+            raise InputRefused(_STAGE, name, reason, f"give values that {target} can hold")
         return converted
 
 
@@ -121,7 +123,7 @@ def _parse(proto: onnx.ModelProto, data: bytes) -> None:
     try:
         proto.ParseFromString(data)
     except Exception as error:  # protobuf's DecodeError has moved between its versions
-        raise InputRefused(_STAGE, "", "this is not an ONNX model") from error
+        raise InputRefused(_STAGE, "", "this is not an ONNX model", _EXPORT) from error
 
 
 def _load(data: bytes) -> ort.InferenceSession:
@@ -134,7 +136,8 @@ def _load(data: bytes) -> ort.InferenceSession:
     try:
         return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the exceptions of ONNX Runtime share no narrower base
-        raise InputRefused(_STAGE, "", f"ONNX Runtime refuses it: {_line(error)}") from error
+        reason = f"ONNX Runtime refuses it: {_line(error)}"
+        raise InputRefused(_STAGE, "", reason, _EXPORT) from error
 
 
 def _line(error: Exception) -> str:

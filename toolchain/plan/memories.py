@@ -81,6 +81,16 @@ def memories_of(
     texts = arena_in.split(",") if arena_in else []
     if arena_in == AUTO:
         texts = [memory.name for memory in reader.inside(memories)]
+    for text in texts:
+        name = text.partition(":")[0].strip()
+        if not name:
+            hint = "write NAME or NAME:BYTES, separated by commas"
+            raise InputRefused("plan", f"--arena-in {arena_in}", "one of the names is empty", hint)
+        if name == AUTO and len(texts) > 1:
+            reason = "auto is all RAM inside the part, the fastest first: it stands alone"
+            raise InputRefused(
+                "plan", f"--arena-in {arena_in}", reason, "give auto, or names of memories"
+            )
     rooms = tuple(
         reader.room("--arena-in", text, memories.reserved(text.partition(":")[0].strip()))
         for text in texts

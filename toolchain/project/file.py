@@ -27,6 +27,15 @@ def require_free(path: Path, stage: str, *, force: bool) -> None:
         raise InputRefused(stage, str(path), "exists already", hint)
 
 
+def obstacle(path: Path, error: OSError) -> str:
+    """Why a file or folder cannot be made: a file stands where a folder has to be, or as told."""
+    parents = (parent for parent in path.absolute().parents if parent.exists())
+    nearest = next(parents, None)
+    if nearest is not None and not nearest.is_dir():
+        return f"{nearest} is a file, not a folder"
+    return f"cannot be written: {error.strerror}"
+
+
 def write_file(path: Path, data: bytes, stage: str, hint: str = "choose another place") -> None:
     """Write a file under another name in its folder, then give it its own.
 
@@ -44,6 +53,4 @@ def write_file(path: Path, data: bytes, stage: str, hint: str = "choose another 
         finally:
             Path(name).unlink(missing_ok=True)
     except OSError as error:
-        raise InputRefused(
-            stage, str(path), f"cannot be written: {error.strerror}", hint
-        ) from error
+        raise InputRefused(stage, str(path), obstacle(path, error), hint) from error

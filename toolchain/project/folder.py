@@ -14,7 +14,7 @@ import toolchain.ops  # noqa: F401 - registers the operators a stored graph name
 from toolchain.errors import InputRefused
 from toolchain.ir import Array, Graph
 from toolchain.ir.serialize import DAMAGED, load_graph
-from toolchain.project.file import umask
+from toolchain.project.file import obstacle, umask
 from toolchain.project.manifest import Manifest
 
 MANIFEST = "manifest.json"
@@ -113,7 +113,7 @@ def written_aside(directory: Path, *, force: bool) -> Iterator[Path]:
     except OSError as error:
         _remove_empty(missing)
         raise InputRefused(
-            "write", str(directory), f"cannot be written: {error.strerror}", "choose another folder"
+            "write", str(directory), obstacle(target, error), "choose another folder"
         ) from error
     try:
         aside.chmod(0o777 & ~umask())

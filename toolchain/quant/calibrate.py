@@ -72,9 +72,8 @@ def check_method(method: str, percentile: float) -> None:
         known = ", ".join(METHODS[:-1])
         raise InputRefused("calibrate", method, "unknown method", f"use {known} or {METHODS[-1]}")
     if not 50.0 < percentile <= 100.0:
-        raise InputRefused(
-            "calibrate", "percentile", f"{percentile} is not above 50 and at most 100"
-        )
+        reason = f"{percentile} is not above 50 and at most 100"
+        raise InputRefused("calibrate", "percentile", reason, "a usual share is 99.99")
 
 
 def observe(
@@ -110,5 +109,6 @@ def observe(
         if progress is not None:
             progress(done, total)
     if not done:
-        raise InputRefused("calibrate", "", "there are no samples to calibrate with")
+        reason = "there are no samples to calibrate with"
+        raise InputRefused("calibrate", "", reason, "give some hundred representative inputs")
     return seen

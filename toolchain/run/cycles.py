@@ -80,7 +80,8 @@ def estimate_cycles(request: RunRequest) -> NDArray[np.int64]:
         RunFailed: The firmware failed, or a package is missing.
     """
     if request.board.cpu != CORE:
-        raise InputRefused("cycles", request.board.cpu, f"the model is that of {CORE}")
+        hint = f"name a board with {CORE}"
+        raise InputRefused("cycles", request.board.cpu, f"the model is that of {CORE}", hint)
     reason = missing()
     if reason:
         raise RunFailed("cycles", "", reason)

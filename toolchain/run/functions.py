@@ -68,7 +68,8 @@ def count_blocks(request: RunRequest, kind: Kind = "auto") -> Counted:
     """
     told, (_, able) = uncountable(request.board.cpu, kind), _able(request.board.cpu, kind)
     if told is not None:
-        raise InputRefused("profile", "functions", f"nothing here can count them: {told}")
+        reason = f"nothing here can count them: {told}"
+        raise InputRefused("profile", "functions", reason, "see what onnx2mcu doctor says")
     elf = Elf(request.elf)
     elf.check_architecture(request.board)
     found: dict[str, tuple[BlockCount, ...]] = {}
