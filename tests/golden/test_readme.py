@@ -42,9 +42,41 @@ def test_tables_are_up_to_date(name, table, update_golden):
     assert found == table(), "run `make golden`"
 
 
-def example():
-    text = README.read_text(encoding="utf-8")
-    return text[text.index("<!-- example: begin -->") : text.index("<!-- example: end -->")]
+def marks(name):
+    """What stands before and behind an example."""
+    return f"<!-- {name}: begin -->\n```text\n", f"```\n<!-- {name}: end -->\n"
+
+
+def example(name="example"):
+    """The text of an example."""
+    begin, end = marks(name)
+    return README.read_text(encoding="utf-8").split(begin)[1].split(end)[0]
+
+
+def replace_example(name, found):
+    """Put the output of this version into the README."""
+    begin, end = marks(name)
+    before, rest = README.read_text(encoding="utf-8").split(begin)
+    text = before + begin + found + end + rest.split(end)[1]
+    README.write_text(text, encoding="utf-8", newline="\n")
+
+
+def output_of(folder, *options, code=0):
+    """What a command on the example model prints, errors included."""
+    digits = REPO / "examples" / "digits"
+    command = [sys.executable, "-c", "from toolchain.cli import main; main()", options[0]]
+    command += [digits / "model.onnx", "--calib", digits / "calibration.npz", *options[1:]]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(REPO)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout
+    return done.stdout
 
 
 def test_example_states_the_plan_of_this_version(tmp_path):
@@ -80,25 +112,11 @@ def trimmed(output):
 @pytest.mark.emulator
 def test_example_states_the_results_of_this_version(tmp_path, update_golden):
     """Everything but what depends on the versions of compiler and emulator."""
-    digits = REPO / "examples" / "digits"
-    command = [
-        sys.executable, "-c", "from toolchain.cli import main; main()",
-        "run", digits / "model.onnx", "--calib", digits / "calibration.npz",
-        "--data", digits / "test.npz", "--board", "nucleo-f446re", "-o", "build/digits",
-        "--prefix", "digits",
-    ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(REPO)}
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    found = trimmed(done.stdout)
-    text = README.read_text(encoding="utf-8")
-    before, rest = text.split("<!-- example: begin -->\n```text\n")
-    shown, after = rest.split("```\n<!-- example: end -->\n")
+    options = ("--board", "nucleo-f446re", "-o", "build/digits", "--prefix", "digits")
+    data = REPO / "examples" / "digits" / "test.npz"
+    found, shown = trimmed(output_of(tmp_path, "run", "--data", data, *options)), example()
     if update_golden:
-        text = before + "<!-- example: begin -->\n```text\n" + found
-        text += "```\n<!-- example: end -->\n" + after
-        README.write_text(text, encoding="utf-8", newline="\n")
+        replace_example("example", found)
         return
     start = found.index("comparison\n")
     assert shown.index("comparison\n") > 0
@@ -111,6 +129,41 @@ def neutral(text):
     lines = re.sub(r"executed instructions per inference \(.*\)", "executed", text).splitlines()
     varying = r"^(code|total|used) |instructions per inference| \d+\.\d%"
     return [line for line in lines if not re.search(varying, line)]
+
+
+LIMITED = ("convert", "--board", "nrf52840-dk", "-o", "build/digits")
+
+
+@pytest.mark.slow
+@pytest.mark.emulator
+@pytest.mark.parametrize(
+    ("name", "options", "code"),
+    [
+        ("constraints", "--max-ram 4300 --max-energy-uj 30 --min-sqnr 40 --explain", 0),
+        ("refusal", "--max-ram 3200 --max-latency-ms 2.6", 1),
+    ],
+)
+def test_examples_of_constraints_are_those_of_this_version(
+    name, options, code, tmp_path, update_golden
+):
+    """Plans, accuracy and verdicts; flash, time and energy depend on the compiler's version."""
+    words = " ".join(README.read_text(encoding="utf-8").split())
+    assert options in words
+    found = output_of(tmp_path, *LIMITED, *options.split(), code=code)
+    found = found.split("\nmodel.onnx for ")[0]
+    if update_golden:
+        replace_example(name, found)
+        return
+    assert built_apart(example(name)) == built_apart(found), "run `make golden`"
+
+
+def built_apart(text):
+    """Lines without what only a compiler knows."""
+    lines = []
+    for line in text.splitlines():
+        cells = re.split(r" {2,}", re.sub(r"[\d,.]+ (bytes of flash|ms|uJ)", r"\1", line))
+        lines.append([*cells[:8], cells[9], *cells[12:]] if len(cells) == 13 else cells)
+    return lines
 
 
 def test_commands_and_options_exist():
