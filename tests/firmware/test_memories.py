@@ -16,7 +16,7 @@ from toolchain.errors import RunFailed
 from toolchain.ir.execute import simulate
 from toolchain.options import ConvertOptions
 from toolchain.pipeline.engine_runs import run_engines
-from toolchain.pipeline.samples import load_data, port_bytes
+from toolchain.pipeline.samples import input_bytes, load_data
 from toolchain.plan import Ram
 from toolchain.project import Project
 from toolchain.run import Elf, RunRequest
@@ -155,7 +155,7 @@ def test_the_copied_weights_are_those_that_are_read_most(projects) -> None:
     spans = sorted((elf.address(name), name) for name in sizes)
     starts = [address for address, _ in spans]
     loads = dict.fromkeys(sizes, 0)
-    sample = port_bytes(project.graph().inputs, project.samples()[0])
+    sample = input_bytes(project.graph(), model, project.samples()[0])
     session = Session(elf, RunRequest(built.programs.emulation, board, model, [sample]))
 
     def count(_cpu, _access, address: int, *_rest) -> None:

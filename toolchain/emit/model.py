@@ -75,7 +75,22 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class FedPort:
-    """An input of the model that the caller hands over row by row."""
+    """An input of the model that the caller hands over row by row.
+
+    Args:
+        name: Its name.
+        ident: The same as part of C identifiers.
+        shape: In the model.
+        nbytes: Of all rows.
+        scale: Of its codes.
+        zero_point: Of its codes.
+        image: Rows, pixels of a row, channels of a pixel.
+        strides: Codes of the model's input from a row, a pixel, a channel to the next.
+        dtype: Of its codes.
+        low: Smallest code.
+        high: Largest code.
+        bound: Steps from zero beyond which every value has the outermost code.
+    """
 
     name: str
     ident: str
@@ -83,16 +98,48 @@ class FedPort:
     nbytes: int
     scale: float
     zero_point: int
-    rows: int
+    image: tuple[int, int, int]
+    strides: tuple[int, int, int]
     dtype: DType = DType.INT8
     low: int = INT8_MIN
     high: int = INT8_MAX
     bound: int = quantize_bound(DType.INT8)
 
     @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.image[0]
+
+    @property
     def row_bytes(self) -> int:
         """Bytes of a row."""
         return self.nbytes // self.rows
+
+    @property
+    def in_order(self) -> bool:
+        """One row after the other is the input as the model has it."""
+        _, width, channels = self.image
+        sizes = zip(self.image, self.strides, (width * channels, channels, 1), strict=True)
+        return all(n == 1 or stride == step for n, stride, step in sizes)
+
+    @property
+    def row(self) -> str:
+        """What a row is, for people."""
+        _, pixels, channels = self.image
+        if pixels == 1:
+            return f"{channels} codes"
+        if channels == 1:
+            return f"{pixels} codes from left to right"
+        return f"{pixels} pixels from left to right, the {channels} codes of each together"
+
+    @property
+    def order(self) -> str:
+        """Where the codes of a row are in the model's input, for people."""
+        if self.in_order:
+            return "All rows, one after the other, are the model's input."
+        terms = zip(self.image, self.strides, ("row", "pixel", "channel"), strict=True)
+        place = [f"{step} * {what}" if step > 1 else what for n, step, what in terms if n > 1]
+        return f"The model's input has the code of a channel at {' + '.join(place)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +238,9 @@ def _layer(writer: Writer, index: int, op: Op, choice: Choice, ident: str) -> La
 def _parts(writer: Writer, rows: RowsCode, op: Streamed, choice: RowChoice) -> Iterator[Layer]:
     """The layers of a segment, each with the kernel of most rows; the last one has the output."""
     plan, types = writer.plan, writer.graph.types
-    for i, part in enumerate(op.parts):
-        (first, *_) = (s for s in choice.layout.stages if s.op is part)
+    feed, *_ = choice.layout.stages
+    for i, part in enumerate(op.layers):
+        first = next((s for s in choice.layout.stages if s.op is part), feed)
         spans = ((plan.offsets[op.y], types[op.y].nbytes),) if part.y == op.y else ()
         calls = Counter(call.form for call in first.calls)
         main = first.forms[calls.most_common(1)[0][0]].choice
@@ -220,12 +268,22 @@ def _ports(writer: Writer, names: tuple[str, ...]) -> tuple[Port, ...]:
 def _fed_port(writer: Writer) -> FedPort | None:
     """The input that the first operator takes row by row."""
     first = writer.graph.ops[0] if writer.graph.ops else None
-    if not isinstance(first, Streamed) or first.fed is None:
+    if not isinstance(first, Streamed) or first.head is None:
         return None
-    kind = writer.graph.types[first.fed]
-    (ident,) = unique_identifiers((first.fed,))
+    head, types = first.head, writer.graph.types
+    kind, strides = types[head.x], head.strides(types)
+    _, rows, pixels, channels = types[head.image].shape
+    (ident,) = unique_identifiers((head.x,))
+    assert strides is not None
     return FedPort(
-        first.fed, ident, kind.shape, kind.nbytes, kind.q.scale, kind.q.zero_point, kind.shape[1]
+        head.x,
+        ident,
+        kind.shape,
+        kind.nbytes,
+        kind.q.scale,
+        kind.q.zero_point,
+        (rows, pixels, channels),
+        strides,
     )
 
 
@@ -261,14 +319,15 @@ def write_code(
         dead += [()] * (len(layers) - len(dead)) + [before]
         choice = choices[op.y]
         if isinstance(op, Streamed) and isinstance(choice, RowChoice):
-            idents = [_ident(part) for part in op.parts]
+            idents = [_ident(part) for part in op.layers]
             rows = rows_code(writer, len(layers), op, choice, idents)
             layers += _parts(writer, rows, op, choice)
             units.append(rows)
         else:
             layers.append(_layer(writer, len(layers), op, choice, _ident(op)))
             units.append(layers[-1])
-    sources = sorted({s for choice in choices.values() for s in choice.kernel.sources})
+    called = (choices[op.y] for op in graph.ops if op.y in choices)
+    sources = sorted({s for choice in called for s in choice.kernel.sources})
     alignment, room = max(16, target.alignment), memories.hot
     calls = {f"{prefix}_{layer.index:02d}": (layer.op, layer.choice) for layer in layers}
     reads = table_reads(writer.tables, calls, flattened(graph).types)
@@ -276,7 +335,7 @@ def write_code(
     return ModelCode(
         prefix,
         flattened(graph),
-        tuple((op.name, len(op.parts) if isinstance(op, Streamed) else 0) for op in graph.ops),
+        tuple((op.name, len(op.layers) if isinstance(op, Streamed) else 0) for op in graph.ops),
         plan,
         tuple(layers),
         tuple(units),

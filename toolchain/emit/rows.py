@@ -85,14 +85,14 @@ def rows_code(
     """
     base = writer.plan.scratch_offsets.get(op.y, 0)
     program = program_of(choice.layout, writer.plan.offsets, base)
-    names = {part.y: i for i, part in enumerate(op.parts)}
+    names = {layer.y: i for i, layer in enumerate(op.layers)}
     forms = tuple(_forms(writer, index, choice, base, names, idents))
     steps = tuple(dict.fromkeys(program))
     number = {step: i for i, step in enumerate(steps)}
     largest = max(max(step) for step in steps)
     return RowsCode(
         f"rows_{index:02d}_{idents[-1]}",
-        (index, index + len(op.parts)),
+        (index, index + len(op.layers)),
         f"rows_{index:02d}",
         forms,
         steps,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from toolchain.ir import Array, Graph
-from toolchain.pipeline.samples import port_bytes
+from toolchain.pipeline.samples import input_bytes
 from toolchain.project import Project
 from toolchain.run import Kind, RunRequest, RunResult, build, choose
 
@@ -32,7 +32,7 @@ def run_engines(
     board, model = project.manifest.board, project.manifest.firmware
     engines = choose(emulator, board)
     built = build(project.directory, board, poisoned=poisoned)
-    inputs = [port_bytes(graph.inputs, sample) for sample in samples]
+    inputs = [input_bytes(graph, model, sample) for sample in samples]
     return [
         engine.run(RunRequest(engine.elf(built), board, model, inputs, dump_samples, timeout_s))
         for engine in engines

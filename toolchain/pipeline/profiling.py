@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolchain.pipeline.emulation import emulate
-from toolchain.pipeline.samples import port_bytes
+from toolchain.pipeline.samples import input_bytes
 from toolchain.project import Project
 from toolchain.results import Emulation, FunctionProfile, Profile, ProfiledLayer
 from toolchain.run import (
@@ -108,7 +108,7 @@ def _by_function(project: Project, counted: Counted) -> FunctionProfile:
 def one_sample(project: Project) -> RunRequest:
     """Build a project; the run of its first stored sample."""
     board, model = project.manifest.board, project.manifest.firmware
-    sample = port_bytes(project.graph().inputs, project.samples()[0])
+    sample = input_bytes(project.graph(), model, project.samples()[0])
     return RunRequest(build(project.directory, board).emulation, board, model, [sample])
 
 

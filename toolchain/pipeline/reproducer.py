@@ -79,10 +79,11 @@ def write_reproducer(
     )
     with written_aside(folder, force=True) as aside:
         write_model(aside, code, source.facts())
-        write_firmware(aside, firmware_of(code), board, _arm_library(project), source.stack_bytes)
+        firmware = firmware_of(code)
+        write_firmware(aside, firmware, board, _arm_library(project), source.stack_bytes)
         for path in (aside / "kernels").iterdir():
             shutil.copyfile(project.directory / "kernels" / path.name, path)
-        write_renode(aside, code.prefix, board, [checked_sample(single, sample)])
+        write_renode(aside, code.prefix, board, [checked_sample(single, firmware, sample)])
         expected = {y: values[y][np.newaxis] for y in single.outputs}
         write_records(aside, None, single, manifest_of(code, source), [sample], expected)
     return folder

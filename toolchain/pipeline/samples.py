@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from toolchain.check.compare import Gates, require_judgeable
+from toolchain.emit import FirmwareModel
 from toolchain.errors import InputRefused
 from toolchain.frontend.inputs import InputSpec, model_inputs
 from toolchain.frontend.load import load_model
@@ -13,6 +14,7 @@ from toolchain.ir import Array, Graph
 from toolchain.ir.execute import simulate
 from toolchain.options import ConvertOptions
 from toolchain.project import Project
+from toolchain.rows import head_of
 
 
 def require_single_samples(imported: Imported) -> None:
@@ -64,19 +66,35 @@ def require_test_data(
     require_judgeable(gates, samples.labels, output_shapes(imported.graph))
 
 
-def checked_sample(graph: Graph, codes: Mapping[str, Array]) -> tuple[bytes, bytes]:
+def checked_sample(
+    graph: Graph, model: FirmwareModel, codes: Mapping[str, Array]
+) -> tuple[bytes, bytes]:
     """Inputs and right outputs of a sample as bytes, all ports one after the other.
 
     Args:
         graph: The integer graph.
+        model: The firmware.
         codes: Input codes.
     """
     values = simulate(graph, dict(codes))
-    return port_bytes(graph.inputs, values), port_bytes(graph.outputs, values)
+    return input_bytes(graph, model, values), _port_bytes(graph.outputs, values)
 
 
-def port_bytes(names: Sequence[str], values: Mapping[str, Array]) -> bytes:
-    """Codes of inputs or outputs as the firmware holds them: one port after the other."""
+def input_bytes(graph: Graph, model: FirmwareModel, values: Mapping[str, Array]) -> bytes:
+    """Codes of the inputs as the firmware takes them: one port, or one row, after the other.
+
+    Args:
+        graph: The integer graph.
+        model: The firmware.
+        values: Input codes, in the shapes of the model.
+    """
+    head = head_of(graph) if model.input_rows else None
+    if head is not None:
+        return head.pixels(graph.types, values[head.x]).tobytes()
+    return _port_bytes(graph.inputs, values)
+
+
+def _port_bytes(names: Sequence[str], values: Mapping[str, Array]) -> bytes:
     return b"".join(values[name].tobytes() for name in names)
 
 

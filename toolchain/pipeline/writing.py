@@ -88,16 +88,17 @@ def write_project(
         planned.chosen.gains,
     )
     write_model(aside, code, source.facts())
+    firmware = firmware_of(code)
     write_firmware(
         aside,
-        firmware_of(code),
+        firmware,
         board,
         options.cmsis_nn_dir,
         options.stack_bytes,
         optimize=options.optimize,
     )
     first = _first_codes(code.graph, samples)
-    checked = [checked_sample(code.graph, sample) for sample in first[:CHECKED_SAMPLES]]
+    checked = [checked_sample(code.graph, firmware, sample) for sample in first[:CHECKED_SAMPLES]]
     write_renode(aside, code.prefix, board, checked)
     write_records(aside, job.model, code.graph, manifest_of(code, source), first)
 

@@ -13,6 +13,7 @@ from toolchain.plan.arena import plan_memory
 from toolchain.plan.bands import more_instructions
 from toolchain.plan.economy import Arranged
 from toolchain.plan.ground import ANY, Ground
+from toolchain.plan.refused import rows_refused
 from toolchain.plan.wish import Wish
 from toolchain.rows import Segment, with_segments
 from toolchain.select import Choice
@@ -89,13 +90,7 @@ class Cuts(Ground):
         """
         found = self._smallest(default)
         if found is None:
-            raise InputRefused(
-                "plan",
-                self.graph.name,
-                "its input cannot come row by row: the only input must be an image that nothing "
-                "but convolutions, pools and element-wise layers read",
-                "let the input be whole",
-            )
+            raise rows_refused(self.segments)
         self.known = dict(self.costs)
         return found
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from toolchain.ir import Graph, Target
 from toolchain.plan.lifetimes import bytes_in_use
 from toolchain.plan.wish import Wish
-from toolchain.rows import Segment, Segments, with_segments
+from toolchain.rows import Segment, Segments, beheaded, head_of, with_segments
 from toolchain.select import Choice
 
 ANY = 1 << 40
@@ -32,15 +32,16 @@ class Ground:
         *,
         by_rows: bool,
     ) -> None:
-        self.graph, self.choices = graph, choices
+        head = head_of(graph) if by_rows else None
+        self.graph = graph if head is None else beheaded(graph, head)
+        self.choices = choices
         self.alignment = target.alignment
         self.keep_inputs = wish.keep_inputs and not by_rows
-        fed = graph.inputs[0] if by_rows and len(graph.inputs) == 1 else None
-        self.segments = Segments(graph, target, wish.optimize, fed)
-        self.alone = self.live(graph, choices)
+        self.segments = Segments(self.graph, target, wish.optimize, head)
+        self.alone = self.live(self.graph, choices)
         """Bytes in use while each operator runs by itself; more than ANY where it cannot."""
-        for i, op in enumerate(graph.ops):
-            if by_rows and (fed is None or fed in op.inputs):
+        for i, op in enumerate(self.graph.ops):
+            if by_rows and (head is None or head.image in op.inputs):
                 self.alone[i] = ANY + 1
 
     def live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:

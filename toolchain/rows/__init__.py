@@ -2,6 +2,7 @@
 
 from toolchain.rows.check import check_rows
 from toolchain.rows.feed import Feed
+from toolchain.rows.head import Head, beheaded, head_of, layouts_of
 from toolchain.rows.layout import Layout
 from toolchain.rows.program import Address, program_of
 from toolchain.rows.segment import RowChoice, Segment, Segments, with_segments
@@ -10,13 +11,17 @@ from toolchain.rows.streamed import Streamed, flattened
 __all__ = [
     "Address",
     "Feed",
+    "Head",
     "Layout",
     "RowChoice",
     "Segment",
     "Segments",
     "Streamed",
+    "beheaded",
     "check_rows",
     "flattened",
+    "head_of",
+    "layouts_of",
     "program_of",
     "with_segments",
 ]

@@ -5,9 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from toolchain.ir import HEIGHT, Array, Example, Graph, Kernel, Op, Types, bands, is_map
+from toolchain.ir import HEIGHT, Array, Example, Kernel, Op, TensorType, Types, bands
 from toolchain.rows.stages import Call, Form, Stage
 from toolchain.select import Choice
+
+
+_WHY = "the caller hands over rows as they are read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,15 @@ class Feed(Op):
         raise NotImplementedError
 
 
-def feed_of(graph: Graph, x: str) -> Stage | None:
-    """The stage that takes the rows of an input; None for anything but an image."""
-    kind = graph.types[x]
-    if not is_map(kind) or kind.shape[HEIGHT] < 2:
-        return None
+def feed_of(kind: TensorType, x: str) -> Stage:
+    """The stage that takes the rows of an image.
+
+    Args:
+        kind: Type of the image [1, H, W, C].
+        x: Its name.
+    """
     op = Feed("", (), (x,))
     row = kind.with_shape((1, 1, *kind.shape[2:]))
-    form = Form(op, {x: row}, Choice(op.kernels[0], 0, predicted=0))
+    form = Form(op, {x: row}, Choice(op.kernels[0], 0, predicted=0, reason=_WHY))
     calls = tuple(Call(0, (), rows) for rows in bands(kind.shape[HEIGHT], 1))
     return Stage(op, x, kind, (form,), calls)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from toolchain.ir import Graph, Kernel, Op, Target, TensorType
 from toolchain.rows.feed import feed_of
+from toolchain.rows.head import Head
 from toolchain.rows.layout import Layout
 from toolchain.rows.planner import layout_of
 from toolchain.rows.schedule import order_of
@@ -79,7 +80,8 @@ class Segments:
         graph: Operators in the order they run.
         target: Instruction set and family.
         optimize: What kernels are chosen for.
-        fed: An input that comes row by row; the first segment takes it.
+        head: Of the input where it comes row by row; the first segment takes the rows. The graph is
+            without it.
     """
 
     def __init__(
@@ -87,9 +89,9 @@ class Segments:
         graph: Graph,
         target: Target,
         optimize: Optimize = Optimize.SPEED,
-        fed: str | None = None,
+        head: Head | None = None,
     ) -> None:
-        self.graph, self.target, self.optimize, self.fed = graph, target, optimize, fed
+        self.graph, self.target, self.optimize, self.head = graph, target, optimize, head
         self._stages: dict[tuple[str, int], tuple[Stage, ...] | None] = {}
 
     def stages(self, op: Op, band: int = 1) -> tuple[Stage, ...] | None:
@@ -110,18 +112,15 @@ class Segments:
             band: Rows that a call computes.
             search: Look longer for a small placement.
         """
-        fed = self.fed if first == 0 else None
-        op = streamed(self.graph, first, last, fed)
+        head = self.head if first == 0 else None
+        op = streamed(self.graph, first, last, head)
         parts = [self.stages(part, band) for part in self.graph.ops[first : last + 1]]
         known = [stages for stages in parts if stages is not None]
         if op is None or len(known) < len(parts):
             return None
         stages = [stage for stages in known for stage in stages]
-        if fed is not None:
-            feed = feed_of(self.graph, fed)
-            if feed is None:
-                return None
-            stages.insert(0, feed)
+        if head is not None:
+            stages.insert(0, feed_of(self.graph.types[head.image], head.image))
         orders = dict.fromkeys(order_of(stages, late=late) for late in (False, True))
         found = [layout_of(stages, o, self.target.alignment, search=search) for o in orders]
         choice = self._choice(op, min(found, key=lambda layout: layout.nbytes))

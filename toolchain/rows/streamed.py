@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from toolchain.ir import Array, Example, Graph, Op, Types
+from toolchain.rows.head import Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +18,23 @@ class Streamed(Op):
 
     Args:
         parts: The operators, in order.
-        fed: The input of the graph whose rows the caller hands over; no tensor of the graph then.
+        head: Where the caller hands over rows: the way from the input of the model to what they are
+            rows of, which is no tensor of the graph then.
     """
 
     parts: tuple[Op, ...]
-    fed: str | None = None
+    head: Head | None = None
+
+    @property
+    def fed(self) -> str | None:
+        """The image whose rows the caller hands over."""
+        return None if self.head is None else self.head.image
+
+    @property
+    def layers(self) -> tuple[Op, ...]:
+        """The parts, and before them what the caller does in the place of a layer."""
+        before = () if self.head is None else self.head.ops
+        return tuple(op for op in (*before, *self.parts) if not op.is_view)
 
     def infer(self, types: Types) -> tuple[tuple[int, ...], ...]:
         """As the part that writes it says."""
@@ -56,15 +69,16 @@ class Streamed(Op):
         raise NotImplementedError
 
 
-def streamed(graph: Graph, first: int, last: int, fed: str | None = None) -> Streamed | None:
+def streamed(graph: Graph, first: int, last: int, head: Head | None = None) -> Streamed | None:
     """Operators first to last, both included, as one; None unless they give one tensor.
 
     Args:
         graph: Operators in the order they run.
         first: Index of the first.
         last: Index of the last.
-        fed: An input of the graph that comes row by row, and that nobody else may read.
+        head: Of an input of the graph that comes row by row, and that nobody else may read.
     """
+    fed = None if head is None else head.image
     parts = graph.ops[first : last + 1]
     made = [y for op in parts for y in op.outputs]
     outside = {x for op in (*graph.ops[:first], *graph.ops[last + 1 :]) for x in op.inputs}
@@ -74,7 +88,7 @@ def streamed(graph: Graph, first: int, last: int, fed: str | None = None) -> Str
         return None
     whole = tuple(x for x in inputs if x != fed)
     last_op = parts[-1]
-    return Streamed(last_op.name, whole, (last_op.y,), parts, fed, rounding=last_op.rounding)
+    return Streamed(last_op.name, whole, (last_op.y,), parts, head, rounding=last_op.rounding)
 
 
 def replaced(graph: Graph, segments: list[tuple[int, Streamed]]) -> Graph:
@@ -96,10 +110,15 @@ def replaced(graph: Graph, segments: list[tuple[int, Streamed]]) -> Graph:
 
 def flattened(graph: Graph) -> Graph:
     """The graph with the parts in the place of the segments."""
-    fed = tuple(op.fed for op in graph.ops if isinstance(op, Streamed) and op.fed is not None)
+    segments = (op for op in graph.ops if isinstance(op, Streamed))
+    fed = tuple(op.head.x for op in segments if op.head is not None)
     return replace(graph, ops=tuple(_parts(graph)), inputs=(*fed, *graph.inputs))
 
 
 def _parts(graph: Graph) -> Iterator[Op]:
     for op in graph.ops:
-        yield from op.parts if isinstance(op, Streamed) else (op,)
+        if isinstance(op, Streamed):
+            yield from () if op.head is None else op.head.ops
+            yield from op.parts
+        else:
+            yield op
