@@ -55,7 +55,7 @@ def require_same_bytes(project: Project, engine: Kind = "qemu", samples: int = S
             assert np.array_equal(run.codes[y][i].reshape(-1), right[y].reshape(-1)), (i, y)
 
 
-@pytest.mark.parametrize("way", ["auto", "min"])
+@pytest.mark.parametrize("way", WAYS)
 def test_digits(way: str, tmp_path: Path) -> None:
     pytest.importorskip("unicorn")
     require_same_bytes(digits(tmp_path / "project", WAYS[way]), "all")

@@ -1,6 +1,6 @@
 """Random quantised chains of layers with skips, for streaming by rows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from toolchain.ops.grouped_conv import GroupedConv2D
 from toolchain.ops.max_pool import MaxPool
 from toolchain.ops.mul import Mul
 from toolchain.ops.pad import Pad
+from toolchain.ops.reshape import Reshape
+from toolchain.ops.transpose import Transpose
 from toolchain.ops.unary import Unary
 from toolchain.quant.quantize import quantize
 from toolchain.quant.ranges import Range
@@ -122,10 +124,44 @@ def tall_chain(rng: np.random.Generator) -> Graph:
     return finished(chain)
 
 
-def random_chain(rng: np.random.Generator, layers: int) -> Graph:
-    """A quantised graph with one input and one output; branches begin and end anywhere."""
+LAYOUTS = ("channels last", "channels first", "one channel", "flat", "flat, channels first")
+"""Of the input of a model."""
+
+
+def laid_out(graph: Graph, layout: str) -> Graph:
+    """A chain whose input has one of the layouts; "one channel" is for an image of one."""
+    kind = graph.types["x"]
+    _, height, width, channels = kind.shape
+    first, perm = (1, channels, height, width), (0, 2, 3, 1)
+    before: tuple[Op, ...] = ()
+    shape = kind.shape
+    if layout == "one channel":
+        before, shape = (Reshape("layout", ("n",), ("x",), kind.shape),), first
+    elif layout == "channels first":
+        before, shape = (Transpose("layout", ("n",), ("x",), perm),), first
+    elif layout == "flat":
+        before, shape = (Reshape("layout", ("n",), ("x",), kind.shape),), (1, kind.elements)
+    elif layout == "flat, channels first":
+        view = Reshape("view", ("n",), ("first",), first)
+        before = (view, Transpose("layout", ("first",), ("x",), perm))
+        shape = (1, kind.elements)
+    if not before:
+        return graph
+    shapes = {"n": shape, "first": first}
+    types = graph.types | {op.x: kind.with_shape(shapes[op.x]) for op in before}
+    origins = graph.origins | {op.x: Origin(op.x) for op in before}
+    ops = (*before, *graph.ops)
+    return replace(graph, ops=ops, types=types, inputs=("n",), origins=origins)
+
+
+def random_chain(rng: np.random.Generator, layers: int, channels: int = 0) -> Graph:
+    """A quantised graph with one input and one output; branches begin and end anywhere.
+
+    Its input has a random number of channels if none is given.
+    """
     chain = Chain(rng)
     shape = (1, int(rng.integers(5, 15)), int(rng.integers(3, 9)), int(rng.integers(1, 7)))
+    shape = (*shape[:3], channels or shape[3])
     chain.types["x"] = TensorType(shape)
     made = ["x"]
     for i in range(layers):

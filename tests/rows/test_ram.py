@@ -8,13 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.rows.chains import random_chain
+from tests.rows.chains import LAYOUTS, laid_out, random_chain
 from toolchain import passes
 from toolchain.board import Isa
 from toolchain.errors import InputRefused
 from toolchain.frontend.load import load_model
 from toolchain.frontend.read import read
-from toolchain.ir import Graph, Target
+from toolchain.ir import Graph, Op, Origin, Target, TensorType
+from toolchain.ops.add import Add
+from toolchain.ops.reshape import Reshape
+from toolchain.ops.softmax import Softmax
+from toolchain.ops.unary import Unary
 from toolchain.plan import (
     Arranged,
     Plans,
@@ -29,7 +33,7 @@ from toolchain.plan import (
 from toolchain.quant.prune import prune
 from toolchain.quant.quantize import free_tensors, quantize
 from toolchain.quant.ranges import Range
-from toolchain.rows import RowChoice, Streamed
+from toolchain.rows import RowChoice, Streamed, flattened
 from toolchain.select import Optimize, select_kernels
 
 DSP = Target(Isa.DSP)
@@ -52,6 +56,12 @@ SMALLEST = {
     ("te_vww_int8_qdq", False): 20800,
     ("te_vww_int8_qdq", True): 13900,
     ("blazeface_front", False): 63500,
+    ("mlperf_ic_nchw", False): 13800,
+    ("mlperf_ic_nchw", True): 12400,
+    ("t_mnist_lenet__legacy_op13", False): 1900,
+    ("t_mnist_lenet__legacy_op13", True): 1800,
+    ("t_fashion_dscnn__legacy_op13", False): 5900,
+    ("t_fashion_dscnn__legacy_op13", True): 5500,
 }
 """Bytes at most on a Cortex-M4, by model and whether the input comes row by row."""
 WITH_MVE = {
@@ -178,8 +188,95 @@ def test_a_limit_below_the_smallest_arena_is_refused(shared: Path) -> None:
 def test_dense_layers_take_no_rows(shared: Path) -> None:
     graph = reference(shared / "models" / "mlperf_ad_int8_qdq.onnx")
     assert planned(graph, Ram.MIN) == planned(graph, Ram.AUTO)
-    with pytest.raises(InputRefused, match="cannot come row by row"):
+    refused(graph, "this FullyConnected reads input input_1 as [1, 640], which is no image")
+
+
+def refused(graph: Graph, reason: str) -> InputRefused:
+    with pytest.raises(InputRefused, match=re.escape(reason)) as found:
         planned(graph, Ram.MIN, by_rows=True)
+    assert "--input-rows" in found.value.hint
+    return found.value
+
+
+def test_steps_in_one_row_are_no_rows(shared: Path) -> None:
+    graph = reference(shared / "models" / "t_vowels_tcn__legacy_op13.onnx")
+    error = refused(graph, "it reads input x [1, 12, 25] as one row of 25 steps")
+    assert error.where == "/i/Conv"
+    assert "the input [1, 12, 25, 1]" in error.hint
+
+
+def image(*ops: Op, shape: tuple[int, ...] = (1, 4, 4, 2), also: tuple[str, ...] = ()) -> Graph:
+    """Operators on an image x, quantised; the last tensor and others are outputs."""
+    types = {x: TensorType(shape) for op in ops for x in op.inputs if x[0] == "x"}
+    for op in ops:
+        types |= {y: TensorType(s) for y, s in zip(op.outputs, op.infer(types), strict=True)}
+    inputs = tuple(x for x in types if x[0] == "x")
+    graph = Graph("net", ops, types, {}, inputs, (*also, ops[-1].y), {n: Origin(n) for n in types})
+    return quantize(graph, dict.fromkeys(types, Range(-6.0, 6.0))).graph
+
+
+TABLE = Unary("table", ("x",), ("a",), ("sigmoid", ("x",)))
+
+
+@pytest.mark.parametrize(
+    ("graph", "where", "reason"),
+    [
+        (image(Add("sum", ("x", "x2"), ("y",))), "net", "it has 2 inputs (x, x2)"),
+        (
+            image(Softmax("soft", ("x",), ("y",))),
+            "soft",
+            "this Softmax reads the input and needs all rows of it at once",
+        ),
+        (
+            image(TABLE, Softmax("soft", ("a",), ("b",)), Add("sum", ("x", "b"), ("y",))),
+            "soft",
+            "this Softmax needs all rows at once, and the layers from the input on end only there",
+        ),
+        (
+            image(TABLE, Add("sum", ("x", "a"), ("y",)), also=("a",)),
+            "net",
+            "the layers that read the input (table, sum) go on to several outputs",
+        ),
+        (
+            image(TABLE, Reshape("flat", ("x",), ("y",), (1, 32)), also=("a",)),
+            "net",
+            "the layers that read the input (table, flat) go on to several outputs",
+        ),
+        (
+            image(Reshape("flat", ("x",), ("b",), (1, 32)), Softmax("soft", ("b",), ("y",))),
+            "soft",
+            "this Softmax reads input x as [1, 32], which is no image",
+        ),
+        (
+            image(TABLE, shape=(1, 1, 9, 2)),
+            "table",
+            "it reads input x [1, 1, 9, 2] as one row of 9 steps",
+        ),
+        (
+            image(Reshape("flat", ("x",), ("y",), (1, 32))),
+            "x",
+            "the caller reads input x as [1, 32], which is no image",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_layer_that_needs_more_than_rows_is_named(
+    graph: Graph, where: str, reason: str
+) -> None:
+    assert refused(graph, reason).where == where
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[1:])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_layout_of_the_model_costs_no_byte_where_rows_come_in(seed: int, layout: str) -> None:
+    rng = np.random.default_rng(seed)
+    chain = random_chain(rng, 4, int(layout == "one channel"))
+    least = planned(chain, Ram.MIN, by_rows=True).plan.arena_bytes
+    graph = laid_out(chain, layout)
+    found = planned(graph, Ram.MIN, by_rows=True)
+    assert found.plan.arena_bytes == least
+    assert set(flattened(found.graph).ops) == set(graph.ops)
+    assert flattened(found.graph).inputs == graph.inputs
 
 
 @pytest.mark.parametrize("target", [DSP, Target(Isa.MVE), Target(Isa.SCALAR)], ids=str)

@@ -10,7 +10,7 @@ from toolchain.board import Isa
 from toolchain.errors import InternalError
 from toolchain.ir import Family, Graph, Target
 from toolchain.plan import Arranged, check_planned, plan_memory
-from toolchain.rows import Segment, Segments, with_segments
+from toolchain.rows import Head, Segment, Segments, with_segments
 from toolchain.rows.layout import Place, Shift
 from toolchain.select import select_kernels
 
@@ -38,7 +38,7 @@ def test_random_segments_give_the_bytes_of_whole_tensors(
     for seed in range(part, CHAINS, 4):
         rng = np.random.default_rng(seed)
         graph = random_chain(rng, int(rng.integers(1, 9)))
-        segments = Segments(graph, target, fed="x" if by_rows else None)
+        segments = Segments(graph, target, head=Head("x") if by_rows else None)
         ends = [(0, len(graph.ops) - 1)]
         ends += [tuple(sorted(rng.integers(0, len(graph.ops), 2).tolist())) for _ in range(2)]
         for first, last in dict.fromkeys(ends):
@@ -54,7 +54,7 @@ def test_random_segments_give_the_bytes_of_whole_tensors(
 def test_many_windows_that_move(seed: int, band: int) -> None:
     """Where two windows move at one step, none may move over what the other one still holds."""
     graph = tall_chain(np.random.default_rng(seed))
-    segment = Segments(graph, TARGETS[0], fed="x").segment(0, len(graph.ops) - 1, band)
+    segment = Segments(graph, TARGETS[0], head=Head("x")).segment(0, len(graph.ops) - 1, band)
     assert segment is not None
     check(graph, segment, TARGETS[0])
 

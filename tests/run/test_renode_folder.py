@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
+from tests.rows.exported import channels_first
 from tests.run import faults
 from toolchain import pipeline
 from toolchain.board import list_boards, load_board
@@ -130,6 +132,17 @@ def test_outputs_are_equal(wrappers, checked, board):
     assert state == expected == EQUAL
     symbol = '`sysbus GetSymbolAddress "onnx2mcu_check_sample"`'
     assert int(monitor.execute(f"sysbus ReadDoubleWord {symbol}"), 16) == 2
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("channels", [1, 3])
+def test_outputs_are_equal_where_rows_come_in(wrappers, channels, tmp_path):
+    model, data = channels_first(tmp_path, np.random.default_rng(channels), channels)
+    options = ConvertOptions(by_rows=True)
+    project = pipeline.convert(model, data, "nucleo-f446re", tmp_path / "project", options)
+    pipeline.emulation.build_project(project.directory)
+    state, expected, _ = robot(wrappers, project)
+    assert state == expected == EQUAL
 
 
 @pytest.mark.emulator

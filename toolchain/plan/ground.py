@@ -20,7 +20,8 @@ class Ground:
         choices: Its kernels.
         target: Instruction set and family.
         wish: What for, but for the size.
-        by_rows: The caller hands the input over row by row: what reads it cannot run alone.
+        by_rows: The caller hands the input, an image, over row by row: what reads it cannot run
+            alone.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class Ground:
         self.alone = self.live(self.graph, choices)
         """Bytes in use while each operator runs by itself; more than ANY where it cannot."""
         for i, op in enumerate(self.graph.ops):
-            if by_rows and (head is None or head.image in op.inputs):
+            if head is not None and head.image in op.inputs:
                 self.alone[i] = ANY + 1
 
     def live(self, graph: Graph, choices: Mapping[str, Choice]) -> list[int]:

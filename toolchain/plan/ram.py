@@ -8,6 +8,7 @@ from toolchain.plan.check import check_plan
 from toolchain.plan.cuts import Cuts
 from toolchain.plan.economy import Arranged, arrange
 from toolchain.plan.memories import Room
+from toolchain.plan.refused import require_image
 from toolchain.plan.wish import Ram, Wish
 from toolchain.rows import RowChoice, Streamed, check_rows
 from toolchain.select import Optimize, select_kernels
@@ -59,6 +60,8 @@ class Plans:
         return self._made[ram]
 
     def _at(self, ram: Ram | int) -> Arranged:
+        if self._wish.by_rows:
+            require_image(self._graph)
         enough = ram if isinstance(ram, int) else 0
         quick = self._quick(enough)
         if ram is Ram.MIN:

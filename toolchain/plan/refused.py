@@ -2,29 +2,30 @@
 
 from toolchain.errors import InputRefused
 from toolchain.ir import HEIGHT, DType, Graph, Op, is_map
-from toolchain.rows import Segments, layouts_of, streamed
+from toolchain.rows import Segments, head_of, layouts_of
 
 _WHOLE = "convert without --input-rows"
 
 
-def rows_refused(segments: Segments) -> InputRefused:
-    """The refusal of rows, which names the layer that needs more than rows.
+def require_image(graph: Graph) -> None:
+    """Refuse rows of anything but a single image.
 
     Args:
-        segments: Of a graph whose first layers are no segment that takes rows.
+        graph: A graph of whole tensors.
+
+    Raises:
+        InputRefused: There are several inputs, or nothing makes an image of the only one.
     """
-    graph, head = segments.graph, segments.head
     if len(graph.inputs) != 1:
-        return InputRefused(
+        raise InputRefused(
             "plan",
             graph.name,
             f"it has {len(graph.inputs)} inputs ({', '.join(graph.inputs)}): only a single input "
             "can come row by row",
             _WHOLE,
         )
-    if head is None:
-        return _no_image(graph)
-    return _blocked(segments, head.image)
+    if head_of(graph) is None:
+        raise _no_image(graph)
 
 
 def _no_image(graph: Graph) -> InputRefused:
@@ -51,11 +52,18 @@ def _no_image(graph: Graph) -> InputRefused:
     )
 
 
-def _blocked(segments: Segments, image: str) -> InputRefused:
-    """The first layer of the shortest run that takes the image and gives one tensor."""
-    graph, head = segments.graph, segments.head
+def rows_refused(segments: Segments) -> InputRefused:
+    """The refusal of the rows of an image, the input of a graph without its head: it names the first layer that needs more than rows.
+
+    That is one of the shortest run that takes the image and gives one tensor.
+
+    Args:
+        segments: Of that graph, whose first layers are no segment that takes rows.
+    """
+    graph = segments.graph
+    (image,) = graph.inputs
     for last, end in enumerate(graph.ops):
-        if streamed(graph, 0, last, head) is not None:
+        if segments.node(0, last) is not None:
             first = next((op for op in graph.ops[: last + 1] if segments.stages(op) is None), end)
             return InputRefused("plan", first.name, _needs(first, image), _hint(first))
     names = ", ".join(op.name for op in graph.consumers().get(image, ()))

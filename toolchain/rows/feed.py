@@ -9,7 +9,6 @@ from toolchain.ir import HEIGHT, Array, Example, Kernel, Op, TensorType, Types, 
 from toolchain.rows.stages import Call, Form, Stage
 from toolchain.select import Choice
 
-
 _WHY = "the caller hands over rows as they are read"
 
 

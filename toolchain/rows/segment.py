@@ -101,6 +101,13 @@ class Segments:
             self._stages[key] = stages_of(op, self.graph, self.target, self.optimize, band)
         return self._stages[key]
 
+    def node(self, first: int, last: int) -> Streamed | None:
+        """Operators first to last as one, whether they can run row by row or not.
+
+        None unless they give one tensor.
+        """
+        return streamed(self.graph, first, last, self.head if first == 0 else None)
+
     def segment(
         self, first: int, last: int, band: int = 1, *, search: bool = True
     ) -> Segment | None:
@@ -112,15 +119,14 @@ class Segments:
             band: Rows that a call computes.
             search: Look longer for a small placement.
         """
-        head = self.head if first == 0 else None
-        op = streamed(self.graph, first, last, head)
+        op = self.node(first, last)
         parts = [self.stages(part, band) for part in self.graph.ops[first : last + 1]]
         known = [stages for stages in parts if stages is not None]
         if op is None or len(known) < len(parts):
             return None
         stages = [stage for stages in known for stage in stages]
-        if head is not None:
-            stages.insert(0, feed_of(self.graph.types[head.image], head.image))
+        if op.fed is not None:
+            stages.insert(0, feed_of(self.graph.types[op.fed], op.fed))
         orders = dict.fromkeys(order_of(stages, late=late) for late in (False, True))
         found = [layout_of(stages, o, self.target.alignment, search=search) for o in orders]
         choice = self._choice(op, min(found, key=lambda layout: layout.nbytes))
