@@ -109,7 +109,12 @@ HOT = Annotated[
     ),
 ]
 ROWS = Annotated[
-    bool, typer.Option("--input-rows", help="The firmware takes its input row by row.")
+    bool,
+    typer.Option(
+        "--input-rows",
+        help="The firmware takes its input, one image, row by row: pixels with their channels "
+        "together, whatever the layout of the model.",
+    ),
 ]
 ARM = Annotated[
     Path | None,
