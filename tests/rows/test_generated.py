@@ -11,7 +11,7 @@ from toolchain.board import Isa
 from toolchain.ir import Family, Graph, Target
 from toolchain.ir.execute import simulate
 from toolchain.plan import Arranged, plan_memory
-from toolchain.rows import Head, Segment, Segments, beheaded, flattened, head_of, with_segments
+from toolchain.rows import Head, Segment, Segments, flattened, head_of, with_segments, without_head
 from toolchain.select import select_kernels
 
 TARGET = Target(Isa.SCALAR, Family.PORTABLE)
@@ -50,7 +50,7 @@ def taking_rows(rng: np.random.Generator, layout: str) -> tuple[Graph, Graph, He
         head = head_of(graph)
         assert head is not None
         assert head.image == "x"
-        inner = beheaded(graph, head)
+        inner = without_head(graph, head)
         segment = Segments(inner, TARGET, head=head).segment(0, len(inner.ops) - 1)
         if segment is not None:
             return graph, inner, head, segment

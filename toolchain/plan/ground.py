@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from toolchain.ir import Graph, Target
 from toolchain.plan.lifetimes import bytes_in_use
 from toolchain.plan.wish import Wish
-from toolchain.rows import Segment, Segments, beheaded, head_of, with_segments
+from toolchain.rows import Segment, Segments, head_of, with_segments, without_head
 from toolchain.select import Choice
 
 ANY = 1 << 40
@@ -34,7 +34,7 @@ class Ground:
         by_rows: bool,
     ) -> None:
         head = head_of(graph) if by_rows else None
-        self.graph = graph if head is None else beheaded(graph, head)
+        self.graph = graph if head is None else without_head(graph, head)
         self.choices = choices
         self.alignment = target.alignment
         self.keep_inputs = wish.keep_inputs and not by_rows

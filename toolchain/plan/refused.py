@@ -53,12 +53,12 @@ def _no_image(graph: Graph) -> InputRefused:
 
 
 def rows_refused(segments: Segments) -> InputRefused:
-    """The refusal of the rows of an image, the input of a graph without its head: it names the first layer that needs more than rows.
+    """The refusal of the rows of an image: it names the first layer that needs more than rows.
 
     That is one of the shortest run that takes the image and gives one tensor.
 
     Args:
-        segments: Of that graph, whose first layers are no segment that takes rows.
+        segments: Of the graph that takes the image, whose first layers are no segment.
     """
     graph = segments.graph
     (image,) = graph.inputs

@@ -2,7 +2,7 @@
 
 from toolchain.rows.check import check_rows
 from toolchain.rows.feed import Feed
-from toolchain.rows.head import Head, beheaded, head_of, layouts_of
+from toolchain.rows.head import Head, head_of, layouts_of, without_head
 from toolchain.rows.layout import Layout
 from toolchain.rows.program import Address, program_of
 from toolchain.rows.segment import RowChoice, Segment, Segments, with_segments
@@ -17,11 +17,11 @@ __all__ = [
     "Segment",
     "Segments",
     "Streamed",
-    "beheaded",
     "check_rows",
     "flattened",
     "head_of",
     "layouts_of",
     "program_of",
     "with_segments",
+    "without_head",
 ]

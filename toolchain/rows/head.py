@@ -82,7 +82,7 @@ def layouts_of(graph: Graph, x: str) -> Head:
     return head
 
 
-def beheaded(graph: Graph, head: Head) -> Graph:
+def without_head(graph: Graph, head: Head) -> Graph:
     """The graph that takes the image itself; all types stay.
 
     Args:
