@@ -18,6 +18,7 @@ from toolchain.ir import Graph, Op, Origin, Target, TensorType
 from toolchain.ops.add import Add
 from toolchain.ops.reshape import Reshape
 from toolchain.ops.softmax import Softmax
+from toolchain.ops.transpose import Transpose
 from toolchain.ops.unary import Unary
 from toolchain.plan import (
     Arranged,
@@ -246,6 +247,15 @@ TABLE = Unary("table", ("x",), ("a",), ("sigmoid", ("x",)))
             image(Reshape("flat", ("x",), ("b",), (1, 32)), Softmax("soft", ("b",), ("y",))),
             "soft",
             "this Softmax reads input x as [1, 32], which is no image",
+        ),
+        (
+            image(
+                Transpose("moved", ("x",), ("a",), (0, 3, 1, 2)),
+                Reshape("view", ("a",), ("b",), (1, 8, 4, 1)),
+                Unary("table", ("b",), ("y",), ("sigmoid", ("x",))),
+            ),
+            "table",
+            "this Unary reads input x as [1, 8, 4, 1] whose rows, pixels and channels are mixed",
         ),
         (
             image(TABLE, shape=(1, 1, 9, 2)),

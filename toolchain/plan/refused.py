@@ -43,11 +43,16 @@ def _no_image(graph: Graph) -> InputRefused:
             f"make the layers 2-D with a width of 1, the input {shape}; or {_WHOLE}",
         )
     what = _kind(readers[0]) if readers else "the caller"
+    where = readers[0].name if readers else seen.x
+    reads = f"{what} reads input {seen.x} as {list(kind.shape)}"
+    if is_map(kind):
+        reason = f"{reads} whose rows, pixels and channels are mixed: no code has a fixed place"
+        return InputRefused("plan", where, reason, _WHOLE)
     return InputRefused(
         "plan",
-        readers[0].name if readers else seen.x,
-        f"{what} reads input {seen.x} as {list(kind.shape)}, which is no image: rows are those of "
-        "[1, C, H, W] or [1, H, W, C] that convolutions, pools or element-wise layers read",
+        where,
+        f"{reads}, which is no image: rows are those of [1, C, H, W] or [1, H, W, C] that "
+        "convolutions, pools or element-wise layers read",
         _WHOLE,
     )
 
