@@ -17,6 +17,7 @@
 #include "glue_s16_dsp.h"
 #include "glue_s16_mve.h"
 #include "glue_s4.h"
+#include "glue_s4_mve.h"
 #include "glue_scalar.h"
 #include "glue_table.h"
 #include "glue_wide.h"

@@ -71,18 +71,21 @@ static inline void glue_mve_accumulate(
 #endif
 }
 
-/* Sums of a row and the four channels whose block begins at `stream`; returns what follows the weights. */
-static inline const int32_t *
-glue_mve_multiply_row(const glue_filter_mve *filter, const int32_t *stream, const int8_t *x, int32_t *sums)
+/* Sums of `depth` codes of a row and the group of channels whose block begins at `stream`; returns what follows weights. */
+typedef const int32_t *glue_mve_sums_function(
+    const glue_filter_mve *filter, const int32_t *stream, int32_t channels, const int8_t *x, int32_t depth, int32_t *sums);
+
+static inline const int32_t *glue_mve_sums(
+    const glue_filter_mve *filter, const int32_t *stream, int32_t channels, const int8_t *x, int32_t depth, int32_t *sums)
 {
-    memcpy(sums, stream, GLUE_MVE_LANES * sizeof *sums);
-    const int8_t *w = (const int8_t *)(stream + GLUE_MVE_LANES);
-    for (int32_t step = 0; step < filter->steps; step++)
+    memcpy(sums, stream, (size_t)channels * sizeof *sums);
+    const int8_t *w = (const int8_t *)(stream + channels);
+    for (int32_t i = 0; i < depth; i += GLUE_MVE_STEP)
     {
-        glue_mve_accumulate(sums, GLUE_MVE_LANES, x + step * GLUE_MVE_STEP, w, GLUE_MVE_STEP, GLUE_MVE_STEP);
-        w += GLUE_MVE_LANES * GLUE_MVE_STEP;
+        glue_mve_accumulate(sums, channels, x + i, w, GLUE_MVE_STEP, glue_min(depth - i, GLUE_MVE_STEP));
+        w += channels * GLUE_MVE_STEP;
     }
-    return stream + GLUE_MVE_LANES + filter->steps * GLUE_MVE_STEP;
+    return stream + channels + filter->steps * channels * GLUE_MVE_STEP / 4;
 }
 
 /* All rows; an odd last one by itself where the filter says so. */

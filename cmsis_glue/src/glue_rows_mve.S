@@ -1,8 +1,7 @@
 /*
  * void glue_rows_mve(const glue_filter_mve *filter, const int8_t *x, int32_t pitch, int32_t rows, int8_t *y)
  *
- * Steps of 16 codes; q6 is the zero point. Rows are read by bytes: they need no alignment. The stream is 16-byte aligned
- * and is read by words.
+ * Steps of 16 codes.
  */
 
 #include "glue_asm.h"
@@ -16,7 +15,7 @@
     .text
 
 #define ROWS glue_rows_mve
-#define LOG_BYTES 0
+#define LOG_VECTORS 2
 
     .macro products
     vldrw.u32 q2, [r5], #16
@@ -33,33 +32,11 @@
     vmladava.s8 lr, q1, q2
     .endm
 
-    .macro load_codes q, place:vararg
-    vldrb.u8 \q, \place
+    .macro separate
     .endm
-    .macro next_codes q, row
-    vldrb.u8 \q, [\row], #16
-    .endm
-    .macro outputs_of_bytes outputs, bytes
-    mov \outputs, \bytes
-    .endm
-    .macro outputs_beyond_groups outputs, bytes
-    and \outputs, \bytes, #3
-    .endm
-    .macro add_zero
-    vqadd.s16 q0, q0, q6
-    .endm
-    .macro narrow
-    add_zero
-    vqmovnb.s16 q0, q0
-    .endm
-    .macro narrow_rectified
-    narrow
-    .endm
-    .macro store
-    vstrb.16 q0, [r7, q7]
-    adds r7, #4
+    .macro unscale
     .endm
 
-#include "glue_rows_mve_asm.h"
+#include "glue_rows_s8_mve_asm.h"
 
 #endif

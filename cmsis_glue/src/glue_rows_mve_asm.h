@@ -1,5 +1,6 @@
 /*
- * What glue_rows_mve() and glue_rows_s16_mve() share: all but how codes and weights are loaded and outputs stored.
+ * What glue_rows_mve(), glue_rows_s4_mve() and glue_rows_s16_mve() share: all but how codes and weights are loaded and
+ * outputs stored.
  *
  * Two rows by four channels at a time: eight sums, in the even registers, the only ones VMLADAV adds to. Sums start at
  * the biases. Up to eight steps are a straight line that is entered where as many are left as a row has; longer rows,
@@ -14,9 +15,10 @@
  *
  * An odd last row is computed together with the row before it once more; a single row as both rows of a pair.
  *
- * A file that includes it defines ROWS, the name of the function; LOG_BYTES, of a code; and the macros products (a step),
- * load_codes, next_codes, outputs_of_bytes, outputs_beyond_groups, narrow_rectified, narrow, add_zero,
- * store (eight outputs; r7 goes on).
+ * A file that includes it defines ROWS, the name of the function; LOG_BYTES, of a code; LOG_VECTORS, of the weights of
+ * a group and step; and the macros products (a step), separate and unscale (from sums of products to those of channels:
+ * in their registers, then as vectors), load_codes, next_codes, outputs_of_bytes, outputs_beyond_groups,
+ * narrow_rectified, narrow, add_zero, store (eight outputs; r7 goes on).
  */
 
 #ifndef GLUE_ROWS_MVE_ASM_H
@@ -54,10 +56,12 @@
 
     /* the sums of a row side by side */
     .macro collect
+    separate
     vmov q0[2], q0[0], r0, r4
     vmov q0[3], q0[1], r2, r6
     vmov q1[2], q1[0], r8, r12
     vmov q1[3], q1[1], r10, lr
+    unscale
     .endm
 
     .section .text.ROWS, "ax", %progbits
@@ -90,10 +94,10 @@ ROWS:
     moveq r10, #0
     strd r2, r8, [sp, #PITCH]
 
-    /* 16 * (4 or 2 * steps + 1 + 2 tables, 3 when general) bytes for every group, begun ones included */
+    /* 16 * (2^LOG_VECTORS * steps + 1 + 2 tables, 3 when general) bytes for every group, begun ones included */
     lsr r4, r0, #1                      /* GLUE_MVE_GENERAL is 2 */
     adds r4, #3
-    add r4, r4, r6, lsl #(2 - LOG_BYTES)
+    add r4, r4, r6, lsl #LOG_VECTORS
     lsls r4, #4
     add r12, r8, #(3 << LOG_BYTES)
     lsr r12, r12, #(2 + LOG_BYTES)

@@ -17,6 +17,7 @@
 
 #define ROWS glue_rows_s16_mve
 #define LOG_BYTES 1
+#define LOG_VECTORS 1
 
     .macro products
     vldrb.s16 q2, [r5], #8
@@ -33,6 +34,10 @@
     vmladava.s16 lr, q1, q2
     .endm
 
+    .macro separate
+    .endm
+    .macro unscale
+    .endm
     .macro load_codes q, place:vararg
     vldrh.u16 \q, \place
     .endm

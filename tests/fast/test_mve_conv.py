@@ -16,14 +16,8 @@ from toolchain.ops.fast import mve_conv
 from toolchain.ops.fast.epilogue import requantisation
 from toolchain.ops.fast.mve_conv import Form
 from toolchain.ops.fully_connected import FullyConnected
-from toolchain.select.costs import Costs
 
-
-@pytest.fixture(autouse=True)
-def _order_of_preference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels are taken in the order of their list, whatever the measured costs say."""
-    monkeypatch.setattr("toolchain.select.select.load_costs", lambda: Costs("", {}, {}))
-
+pytestmark = pytest.mark.usefixtures("in_order_of_preference")
 
 CLIPS = [(None, None), (0.0, None), (0.0, None), (0.0, 6.0), (-0.3, 0.4), (0.0, 0.2)]
 

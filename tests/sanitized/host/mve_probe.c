@@ -185,6 +185,7 @@ static void halves_and_bytes(const operands *o)
     const int8x16_t y = vldrbq_s8(o->more);
     const int32x4_t w = vldrwq_s32(o->words);
     const int16_t s = o->factors[0];
+    SHOW(int8x16_t, vshlq_n_s8(x, 4));
     SHOW(int16x8_t, vaddq_s16(a, b));
     SHOW(int16x8_t, vsubq_n_s16(a, s));
     SHOW(int16x8_t, vqaddq_n_s16(a, s));

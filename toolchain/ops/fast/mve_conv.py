@@ -327,17 +327,17 @@ ROWS = (
     "glue_rows_single_mve.c",
     "glue_rows_single_mve.S",
 )
+WALK = ("glue_conv_walk_mve.c", "glue_windows_mve.c", "glue_windows_mve.S")
 ROWS_32 = ("glue_rows_32_mve.c", "glue_rows_32_mve.S")
 
 
 def _windows() -> tuple[Kernel, ...]:
     template = "ops/fast/conv_mve.c.j2"
-    walk = ("glue_conv_walk_mve.c", "glue_windows_mve.c", "glue_windows_mve.S")
     return (
         Kernel(
             "glue_conv_32_mve",
             template,
-            ("glue_conv_32_mve.c", *walk, *ROWS_32),
+            ("glue_conv_32_mve.c", *WALK, *ROWS_32),
             when=few_taps,
             scratch=conv_scratch,
             overlap=grouped_overlap(batches_in_order),
@@ -348,7 +348,7 @@ def _windows() -> tuple[Kernel, ...]:
         Kernel(
             "glue_conv_mve",
             template,
-            ("glue_conv_mve.c", *walk, *ROWS),
+            ("glue_conv_mve.c", *WALK, *ROWS),
             when=fits,
             scratch=conv_scratch,
             overlap=grouped_overlap(batches_in_order),

@@ -13,6 +13,7 @@ from toolchain.ops.fast.epilogue import requantisation, rounds_once
 from toolchain.ops.fast.mve_conv import (
     MAX_CHANNELS,
     MVE,
+    WALK,
     Form,
     batches_in_order,
     blocks_of,
@@ -145,11 +146,10 @@ def _pointwise(*, wide: bool) -> Kernel:
 
 def _windows(*, wide: bool) -> Kernel:
     name = "glue_conv_wide_s16_mve" if wide else "glue_conv_s16_mve"
-    walk = ("glue_conv_walk_mve.c", "glue_windows_mve.c", "glue_windows_mve.S")
     return Kernel(
         name,
         "ops/fast/conv_mve.c.j2",
-        (f"{name}.c", *walk, *(_WIDE_ROWS if wide else _ROWS)),
+        (f"{name}.c", *WALK, *(_WIDE_ROWS if wide else _ROWS)),
         when=wide_windows if wide else windows,
         scratch=conv_scratch,
         overlap=twice(grouped_overlap(batches_in_order)),

@@ -10,7 +10,7 @@ from toolchain.ops._layer import LayerOp
 from toolchain.ops._weights import INT4_REACH
 from toolchain.ops.conv2d import Conv2D
 from toolchain.ops.fully_connected import FullyConnected
-from toolchain.ops.int4 import dsp, portable
+from toolchain.ops.int4 import dsp, mve, portable
 
 
 class Int4Layer(LayerOp):
@@ -44,7 +44,7 @@ def _stepped(weights: Array) -> Array:
 class Int4Conv2D(Int4Layer, Conv2D):
     """As Conv2D, with int4 weights."""
 
-    kernels: ClassVar[tuple[Kernel, ...]] = (*dsp.LAYER, *portable.LAYER)
+    kernels: ClassVar[tuple[Kernel, ...]] = (*mve.CONVOLUTION, *dsp.LAYER, *portable.LAYER)
 
 
 @register
@@ -52,7 +52,11 @@ class Int4Conv2D(Int4Layer, Conv2D):
 class Int4FullyConnected(Int4Layer, FullyConnected):
     """As FullyConnected, with int4 weights."""
 
-    kernels: ClassVar[tuple[Kernel, ...]] = (*dsp.LAYER, *portable.LAYER)
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        *mve.FULLY_CONNECTED,
+        *dsp.LAYER,
+        *portable.LAYER,
+    )
 
 
 _FORMS: dict[type[Op], type[Int4Layer]] = {Conv2D: Int4Conv2D, FullyConnected: Int4FullyConnected}
