@@ -15,8 +15,8 @@ extern "C"
 
     /*
      * As glue_rows_mve. Weights are in [-7, 7]. Each byte of the stream holds those of two channels for one tap,
-     * w = w0 + 16 w1, a signed number: weights [steps][pairs of channels][16]. The products with it and with w << 4, which
-     * is 16 w0, have sums from which those of both channels follow; no weight has to be separated by itself. In place of
+     * w = w0 + 16 w1, a signed number: weights [steps][pairs of channels][16]. The products with it and with w << 4,
+     * which is 16 w0, have sums from which those of both channels follow; no weight is separated by itself. In place of
      * biases there is what these sums begin with, modulo 2^32: 16 b0, b0 + 16 b1 for every pair. All sums with their
      * biases are in [-2^27, 2^27).
      */

@@ -1,8 +1,8 @@
 /*
  * arm_cmsis_nn_status glue_dense_s4_mve(const glue_filter_mve *filter, int32_t depth, const int8_t *x, int8_t *y)
  *
- * glue_dense_mve with int4 weights, of which a vector holds those of two channels. The sums are 16 times that of the first
- * channel, and 16 times that of the second one plus that of the first.
+ * glue_dense_mve with int4 weights, of which a vector holds those of two channels. The sums are 16 times that of the
+ * first channel, and 16 times that of the second one plus that of the first.
  */
 
 #include "glue_asm.h"

@@ -71,12 +71,20 @@ static inline void glue_mve_accumulate(
 #endif
 }
 
-/* Sums of `depth` codes of a row and the group of channels whose block begins at `stream`; returns what follows weights. */
-typedef const int32_t *glue_mve_sums_function(
-    const glue_filter_mve *filter, const int32_t *stream, int32_t channels, const int8_t *x, int32_t depth, int32_t *sums);
+/* Sums of `depth` codes of a row for the channels of the block at `stream`; returns what follows their weights. */
+typedef const int32_t *glue_mve_sums_function(const glue_filter_mve *filter,
+                                              const int32_t *stream,
+                                              int32_t channels,
+                                              const int8_t *x,
+                                              int32_t depth,
+                                              int32_t *sums);
 
-static inline const int32_t *glue_mve_sums(
-    const glue_filter_mve *filter, const int32_t *stream, int32_t channels, const int8_t *x, int32_t depth, int32_t *sums)
+static inline const int32_t *glue_mve_sums(const glue_filter_mve *filter,
+                                           const int32_t *stream,
+                                           int32_t channels,
+                                           const int8_t *x,
+                                           int32_t depth,
+                                           int32_t *sums)
 {
     memcpy(sums, stream, (size_t)channels * sizeof *sums);
     const int8_t *w = (const int8_t *)(stream + channels);

@@ -28,8 +28,12 @@ static inline void glue_accumulate_s4_mve(int32_t *sums, const int8_t *x, const 
 }
 
 /* As glue_mve_sums. */
-static inline const int32_t *glue_sums_s4_mve(
-    const glue_filter_mve *filter, const int32_t *stream, int32_t channels, const int8_t *x, int32_t depth, int32_t *sums)
+static inline const int32_t *glue_sums_s4_mve(const glue_filter_mve *filter,
+                                              const int32_t *stream,
+                                              int32_t channels,
+                                              const int8_t *x,
+                                              int32_t depth,
+                                              int32_t *sums)
 {
     memcpy(sums, stream, (size_t)channels * sizeof *sums);
     const int8_t *w = (const int8_t *)(stream + channels);

@@ -1,8 +1,8 @@
 /*
  * void glue_rows_s4_mve(const glue_filter_mve *filter, const int8_t *x, int32_t pitch, int32_t rows, int8_t *y)
  *
- * glue_rows_mve with int4 weights, of which a vector holds those of two channels. The sums are 16 times that of the first
- * channel, and 16 times that of the second one plus that of the first.
+ * glue_rows_mve with int4 weights, of which a vector holds those of two channels. The sums are 16 times that of the
+ * first channel, and 16 times that of the second one plus that of the first.
  */
 
 #include "glue_asm.h"

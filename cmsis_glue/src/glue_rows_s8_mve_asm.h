@@ -1,6 +1,6 @@
 /*
- * glue_rows_mve_asm.h for int8 codes: q6 is the zero point. Rows are read by bytes: they need no alignment. The stream is
- * 16-byte aligned and is read by words.
+ * glue_rows_mve_asm.h for int8 codes: q6 is the zero point. Rows are read by bytes: they need no alignment. The stream
+ * is 16-byte aligned and is read by words.
  */
 
 #ifndef GLUE_ROWS_S8_MVE_ASM_H
