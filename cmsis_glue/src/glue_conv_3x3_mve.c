@@ -1,121 +1,13 @@
 /* The C form; the assembly form is in glue_conv_3x3_mve.S. */
 
-#include "glue_mve_lanes.h"
-
-#include "glue_internal.h"
-
-#include <stddef.h>
+#include "glue_mve_columns.h"
 
 #if !GLUE_MVE_ASM
-
-/* Words of a stream before the weights of two channels, of the weights in one step, and behind them. */
-#define BIASES 8
-#define WEIGHTS 72
-#define SCALES 6
-
-/* Outputs of a tile, the columns that they read, and bytes of such a line in one step. */
-#define TILE 4
-#define COLUMNS 6
-#define LINE (COLUMNS * GLUE_MVE_STEP)
-
-/*
- * Copies a line of the image for the tile at `column`. kept: of every line, the last column of the tile before, which
- * may be overwritten; that of this tile takes its place. NULL: nothing is overwritten.
- */
-static void
-fill_line(const glue_conv_3x3_mve_layer *layer, const int8_t *x, int32_t row, int32_t column, int8_t *kept, int8_t *line)
-{
-    const int32_t depth = layer->steps * GLUE_MVE_STEP;
-    const int32_t inside = row >= 0 && row < layer->x_height;
-    for (int32_t step = 0; step < depth; step += GLUE_MVE_STEP)
-    {
-        for (int32_t i = 0; i < COLUMNS; i++)
-        {
-            const int32_t at = column - layer->left + i;
-            if (!inside || at < 0 || at >= layer->x_width)
-            {
-                memset(line + i * GLUE_MVE_STEP, layer->fill, GLUE_MVE_STEP);
-            }
-            else
-            {
-                memcpy(line + i * GLUE_MVE_STEP, x + (row * layer->x_width + at) * depth + step, GLUE_MVE_STEP);
-            }
-        }
-        if (inside && kept != NULL)
-        {
-            memcpy(line, kept + row * depth + step, GLUE_MVE_STEP);
-            memcpy(kept + row * depth + step, line + TILE * GLUE_MVE_STEP, GLUE_MVE_STEP);
-        }
-        line += LINE;
-    }
-}
-
-/* Output of two channels at one position of a tile. */
-static void two_channels(const glue_conv_3x3_mve_layer *layer,
-                         int8_t *const lines[3],
-                         int32_t position,
-                         const int32_t *stream,
-                         int8_t *y)
-{
-    int32_t sums[GLUE_MVE_LANES] = {stream[0], stream[GLUE_MVE_LANES], 0, 0};
-    const int8_t *w = (const int8_t *)(stream + BIASES);
-    for (int32_t step = 0; step < layer->steps; step++)
-    {
-        for (int32_t k = 0; k < 9; k++)
-        {
-            const int8_t *codes = lines[k / 3] + step * LINE + (position + k % 3) * GLUE_MVE_STEP;
-            glue_mve_accumulate(sums, 2, codes, w, GLUE_MVE_STEP, GLUE_MVE_STEP);
-            w += 2 * GLUE_MVE_STEP;
-        }
-    }
-    const int32_t *scales = stream + BIASES + WEIGHTS * layer->steps;
-    const glue_mve_scale scale = {{0, 0, 0, 0}, {scales[0], scales[1], 0, 0}, {scales[3], scales[4], 0, 0}};
-    const glue_filter_mve bounds = {.zero_point = scales[5], .low = INT8_MIN, .high = INT8_MAX};
-    glue_mve_store(&bounds, sums, &scale, y, 1, 2);
-}
-
-/* Four outputs of a line, all channels. */
-static void run_tile(const glue_conv_3x3_mve_layer *layer, int8_t *const lines[3], int8_t *y)
-{
-    for (int32_t position = 0; position < TILE; position++)
-    {
-        const int32_t *stream = layer->stream;
-        for (int32_t c = 0; c < layer->channels; c += 2)
-        {
-            two_channels(layer, lines, position, stream, y + position * layer->channels + c);
-            stream += BIASES + WEIGHTS * layer->steps + SCALES;
-        }
-    }
-}
 
 arm_cmsis_nn_status
 glue_conv_3x3_mve(const glue_conv_3x3_mve_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch)
 {
-    const int32_t depth = layer->steps * GLUE_MVE_STEP;
-    int8_t *lines[3] = {scratch, scratch + layer->steps * LINE, scratch + 2 * layer->steps * LINE};
-    int8_t *const kept = scratch + 3 * layer->steps * LINE;
-    if (layer->in_place)
-    {
-        memset(kept, layer->fill, (size_t)(layer->x_height * depth));
-    }
-    for (int32_t column = 0; column < layer->y_width; column += TILE)
-    {
-        const int32_t first = glue_min(column, layer->y_width - TILE);
-        for (int32_t row = -layer->top; row < layer->y_height - layer->top + 2; row++)
-        {
-            int8_t *const oldest = lines[0];
-            lines[0] = lines[1];
-            lines[1] = lines[2];
-            lines[2] = oldest;
-            fill_line(layer, x, row, first, layer->in_place ? kept : NULL, oldest);
-            const int32_t output = row + layer->top - 2;
-            if (output >= 0)
-            {
-                run_tile(layer, lines, y + (output * layer->y_width + first) * layer->channels);
-            }
-        }
-    }
-    return ARM_CMSIS_NN_SUCCESS;
+    return glue_columns_mve(layer, x, y, scratch, 8);
 }
 
 #endif

@@ -27,6 +27,13 @@ static inline void glue_accumulate_s4_mve(int32_t *sums, const int8_t *x, const 
 #endif
 }
 
+/* From the sums of a pair to those of its channels. */
+static inline void glue_separate_s4_mve(int32_t *sums)
+{
+    sums[0] >>= 4;
+    sums[1] = glue_add_modulo(sums[1], -sums[0]) >> 4;
+}
+
 /* As glue_mve_sums. */
 static inline const int32_t *glue_sums_s4_mve(const glue_filter_mve *filter,
                                               const int32_t *stream,
@@ -47,8 +54,7 @@ static inline const int32_t *glue_sums_s4_mve(const glue_filter_mve *filter,
     }
     for (int32_t c = 0; c < channels; c += 2)
     {
-        sums[c] >>= 4;
-        sums[c + 1] = glue_add_modulo(sums[c + 1], -sums[c]) >> 4;
+        glue_separate_s4_mve(sums + c);
     }
     return stream + channels + filter->steps * channels * GLUE_MVE_STEP / 8;
 }

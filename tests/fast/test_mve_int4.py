@@ -20,6 +20,10 @@ pytestmark = pytest.mark.usefixtures("in_order_of_preference")
 
 LAYERS = {
     "pointwise": (wide._pointwise, {"glue_pointwise_s4_mve": wide.ALL}),
+    "columns": (
+        wide._columns,
+        {"glue_conv_3x3_s4_mve": {"long", "signed"}, "glue_conv_s4_mve": {"left"}},
+    ),
     "windows": (wide._windows, {"glue_conv_s4_mve": wide.ALL}),
     "first_layer": (wide._first_layer, {"glue_conv_s4_mve": wide.ALL - {"long"}}),
     "odd_row": (wide._odd_row, {"glue_pointwise_s4_mve": wide.ALL}),
@@ -75,7 +79,7 @@ def _kernels(site: Site) -> tuple[Kernel, ...]:
 
 def test_two_weights_in_a_byte() -> None:
     """The first one in the lower bits, both as one signed number."""
-    weights = np.array([[7, -7, 0, -1, 3], [7, -7, -7, 0, -1]])
+    weights = np.array([[7, -7, 0, -1, 3], [7, -7, -7, 0, -1]], np.int8)
     assert mve.paired(weights).tolist() == [119, -119, -112, -1, -13]
 
 

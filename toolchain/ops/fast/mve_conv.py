@@ -1,6 +1,6 @@
 """Convolutions and fully connected layers with MVE (Cortex-M55, M85)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import IntEnum
 from math import prod
@@ -159,6 +159,10 @@ def pack_pairs(site: Site) -> Mapping[str, Array]:
     return {"stream": np.concatenate(parts, axis=1).reshape(-1).astype(np.int32)}
 
 
+Packed = Callable[[NDArray[np.int64], NDArray[np.int8]], tuple[Array, NDArray[np.int8]]]
+"""Sums to begin with and weights of pairs of channels, [..., 2] and [..., 2, 16], packed."""
+
+
 # ---- one row ----
 
 
@@ -193,19 +197,30 @@ def shared_columns(site: Site) -> bool:
     return fits(site) and few and form_of(site) is not Form.GENERAL
 
 
-def _pack_3x3(site: Site) -> Mapping[str, Array]:
+def pack_3x3(site: Site, packed: Packed | None = None) -> Mapping[str, Array]:
+    """The filter as glue_conv_3x3_mve wants it.
+
+    Args:
+        site: Call of the kernel.
+        packed: Sums to begin with [pairs, 2] and weights [pairs, steps, taps, 2, 16] in another
+            form.
+    """
     pairs = site.shape(site.op.y)[-1] // 2
     steps = site.shape(site.op.x)[-1] // STEP
     weights = rows_of(site).astype(np.int8).reshape(pairs, 2, 9, steps, STEP)
+    ordered = np.ascontiguousarray(weights.transpose(0, 3, 2, 1, 4))
+    sums = folded_bias(site).reshape(pairs, 2)
+    if packed is not None:
+        sums, ordered = packed(sums, ordered)
     multipliers, left = (table.reshape(pairs, 2) for table in requantisation(site))
     zero = site.quant(site.op.y).zero_point
     signed, zeros = (np.full((pairs, 1), v) for v in (form_of(site) is Form.SIGNED, zero))
     parts = [
-        np.repeat(folded_bias(site), TILE).reshape(pairs, 2 * TILE),
-        np.ascontiguousarray(weights.transpose(0, 3, 2, 1, 4)).reshape(pairs, -1).view("<i4"),
+        np.repeat(sums, TILE, axis=1),
+        ordered.reshape(pairs, -1).view("<i4"),
         *(multipliers, signed, left, zeros),
     ]
-    return {"stream": np.concatenate(parts, axis=1).reshape(-1).astype(np.int32)}
+    return {"stream": joined(parts)}
 
 
 def _3x3_scratch(site: Site) -> int:
@@ -233,15 +248,18 @@ def _3x3_scratch_in_place(site: Site) -> int:
     return _3x3_scratch(site) + height * channels
 
 
-def _columns_shared() -> Kernel:
+def columns_shared(
+    name: str, when: Callable[[Site], bool], pack: Callable[[Site], Mapping[str, Array]]
+) -> Kernel:
+    """The kernel for 3 x 3, for weights of any width."""
     usual = Kernel(
-        "glue_conv_3x3_mve",
+        name,
         "ops/fast/conv_3x3_mve.c.j2",
-        ("glue_conv_3x3_mve.c", "glue_conv_3x3_mve.S"),
-        when=shared_columns,
+        (f"{name}.c", f"{name}.S"),
+        when=when,
         scratch=_3x3_scratch,
         isas=MVE,
-        pack=_pack_3x3,
+        pack=pack,
         facts=_3x3_facts,
     )
     in_place = replace(
@@ -360,7 +378,7 @@ def _windows() -> tuple[Kernel, ...]:
 
 
 CONVOLUTION: tuple[Kernel, ...] = (
-    _columns_shared(),
+    columns_shared("glue_conv_3x3_mve", shared_columns, pack_3x3),
     *_windows(),
 )
 FULLY_CONNECTED: tuple[Kernel, ...] = (

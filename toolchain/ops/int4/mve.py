@@ -37,21 +37,39 @@ def windows(site: Site) -> bool:
     return mve_conv.fits(site) and _sums_fit(site)
 
 
-def paired(weights: NDArray[np.int64]) -> NDArray[np.int8]:
+def columns(site: Site) -> bool:
+    """As glue_conv_3x3_mve, sums of 28 bits."""
+    return mve_conv.shared_columns(site) and _sums_fit(site)
+
+
+def paired(weights: NDArray[np.int8]) -> NDArray[np.int8]:
     """Weights [..., 2, n] of two channels in one byte each: first + 16 * second."""
-    return np.asarray(weights[..., 0, :] + 16 * weights[..., 1, :]).astype(np.int8)
+    return np.asarray(weights[..., 0, :] + 16 * weights[..., 1, :], np.int8)
+
+
+def _packed(
+    sums: NDArray[np.int64], weights: NDArray[np.int8]
+) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+    """Of pairs of channels, [..., channels] and [..., 2, 16], as glue_s4_mve.h wants them."""
+    first, second = sums[:, 0::2], sums[:, 1::2]
+    both = np.stack([16 * first, first + 16 * second], axis=2)
+    return modulo(both.reshape(sums.shape)), paired(weights)
 
 
 def _stream(site: Site, group: int, order: tuple[int, ...]) -> Mapping[str, Array]:
-    """As mve_conv.stream, as glue_s4_mve.h wants it."""
+    """As mve_conv.stream."""
     channel, words = mve_conv.blocks_of(site, group, STEP)
-    weights = words.view(np.int8).reshape(len(channel), -1, 2, STEP).astype(np.int64)
-    sums = 16 * folded_bias(site)[channel]
-    sums[:, 1::2] += sums[:, 0::2] // 16
-    packed = paired(weights).reshape(len(channel), -1).view("<i4")
+    pairs = words.view(np.int8).reshape(len(channel), -1, 2, STEP)
+    sums, weights = _packed(folded_bias(site)[channel], pairs)
     ordered = channel[:, order]
     tables = (table[ordered] for table in mve_conv.tables_of(site, mve_conv.form_of(site)))
-    return {"stream": mve_conv.joined([modulo(sums), packed, *tables])}
+    return {
+        "stream": mve_conv.joined([sums, weights.reshape(len(channel), -1).view("<i4"), *tables])
+    }
+
+
+def _pack_columns(site: Site) -> Mapping[str, Array]:
+    return mve_conv.pack_3x3(site, _packed)
 
 
 def _pack_rows(site: Site) -> Mapping[str, Array]:
@@ -91,6 +109,7 @@ _POINTWISE = Kernel(
 
 CONVOLUTION: tuple[Kernel, ...] = (
     _POINTWISE,
+    mve_conv.columns_shared("glue_conv_3x3_s4_mve", columns, _pack_columns),
     Kernel(
         "glue_conv_s4_mve",
         "ops/fast/conv_mve.c.j2",
