@@ -22,12 +22,19 @@ extern "C"
      */
     void glue_rows_s4_mve(const glue_filter_mve *filter, const int8_t *x, int32_t pitch, int32_t rows, int8_t *y);
 
+    /* As glue_rows_32_mve, with weights [steps][16] of such bytes; biases are as there, and sums as large as there. */
+    void glue_rows_32_s4_mve(const glue_filter_mve *filter, const int8_t *x, int32_t pitch, int32_t rows, int8_t *y);
+
     /*
      * As the functions for int8 weights, with such a stream; filter.single is NULL. glue_conv_3x3_s4_mve takes weights
      * [steps][kernel rows][kernel columns][16], and sums to begin with four times each.
      */
     arm_cmsis_nn_status
     glue_pointwise_s4_mve(const glue_pointwise_mve_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);
+    arm_cmsis_nn_status
+    glue_pointwise_32_s4_mve(const glue_pointwise_mve_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);
+    arm_cmsis_nn_status
+    glue_conv_32_s4_mve(const glue_conv_mve_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);
     arm_cmsis_nn_status glue_conv_s4_mve(const glue_conv_mve_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);
     arm_cmsis_nn_status
     glue_conv_3x3_s4_mve(const glue_conv_3x3_mve_layer *layer, const int8_t *x, int8_t *y, int8_t *scratch);

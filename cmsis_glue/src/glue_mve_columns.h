@@ -3,7 +3,6 @@
 #ifndef GLUE_MVE_COLUMNS_H
 #define GLUE_MVE_COLUMNS_H
 
-#include "glue_mve_lanes.h"
 #include "glue_mve_lanes_s4.h"
 
 #include <stddef.h>
@@ -69,21 +68,11 @@ static inline const int32_t *glue_columns_pair(const glue_conv_3x3_mve_layer *la
         for (int32_t k = 0; k < TAPS; k++)
         {
             const int8_t *codes = lines[k / 3] + step * LINE + (position + k % 3) * GLUE_MVE_STEP;
-            if (bits == 4)
-            {
-                glue_accumulate_s4_mve(sums, codes, w, GLUE_MVE_STEP);
-            }
-            else
-            {
-                glue_mve_accumulate(sums, 2, codes, w, GLUE_MVE_STEP, GLUE_MVE_STEP);
-            }
-            w += 2 * GLUE_MVE_STEP * bits / 8;
+            glue_mve_accumulate_pair(sums, codes, w, bits);
+            w += GLUE_MVE_STEP * bits / 4;
         }
     }
-    if (bits == 4)
-    {
-        glue_separate_s4_mve(sums);
-    }
+    glue_mve_separate_pair(sums, bits);
     const int32_t *scales = stream + BIASES + layer->steps * TAPS * GLUE_MVE_STEP * bits / 16;
     const glue_mve_scale scale = {{0, 0, 0, 0}, {scales[0], scales[1], 0, 0}, {scales[3], scales[4], 0, 0}};
     const glue_filter_mve bounds = {.zero_point = scales[5], .low = INT8_MIN, .high = INT8_MAX};

@@ -34,6 +34,28 @@ static inline void glue_separate_s4_mve(int32_t *sums)
     sums[1] = glue_add_modulo(sums[1], -sums[0]) >> 4;
 }
 
+/* A whole step of a pair with weights of 8 or 4 bits. */
+static inline void glue_mve_accumulate_pair(int32_t *sums, const int8_t *x, const int8_t *w, int32_t bits)
+{
+    if (bits == 4)
+    {
+        glue_accumulate_s4_mve(sums, x, w, GLUE_MVE_STEP);
+    }
+    else
+    {
+        glue_mve_accumulate(sums, 2, x, w, GLUE_MVE_STEP, GLUE_MVE_STEP);
+    }
+}
+
+/* What follows the last step. */
+static inline void glue_mve_separate_pair(int32_t *sums, int32_t bits)
+{
+    if (bits == 4)
+    {
+        glue_separate_s4_mve(sums);
+    }
+}
+
 /* As glue_mve_sums. */
 static inline const int32_t *glue_sums_s4_mve(const glue_filter_mve *filter,
                                               const int32_t *stream,

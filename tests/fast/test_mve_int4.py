@@ -12,20 +12,33 @@ from tests.fast import test_mve_conv as wide
 from tests.fast.mve import TARGET, run_layers
 from tests.fast.oracle import Maker, check_on_host, instances
 from tests.fast.test_int4 import few
-from toolchain.ir import Example, Kernel, Site
+from toolchain.ir import Example, Site
 from toolchain.ops.fast.mve_conv import Form, form_of
 from toolchain.ops.int4 import mve
 
 pytestmark = pytest.mark.usefixtures("in_order_of_preference")
 
 LAYERS = {
-    "pointwise": (wide._pointwise, {"glue_pointwise_s4_mve": wide.ALL}),
+    "pointwise": (
+        wide._pointwise,
+        {"glue_pointwise_s4_mve": wide.ALL, "glue_pointwise_32_s4_mve": {"rectified"}},
+    ),
+    "many_rows": (wide._many_rows, {"glue_pointwise_32_s4_mve": {"rectified"}}),
     "columns": (
         wide._columns,
         {"glue_conv_3x3_s4_mve": {"long", "signed"}, "glue_conv_s4_mve": {"left"}},
     ),
-    "windows": (wide._windows, {"glue_conv_s4_mve": wide.ALL}),
-    "first_layer": (wide._first_layer, {"glue_conv_s4_mve": wide.ALL - {"long"}}),
+    "windows": (
+        wide._windows,
+        {"glue_conv_s4_mve": wide.ALL, "glue_conv_32_s4_mve": {"rectified"}},
+    ),
+    "first_layer": (
+        wide._first_layer,
+        {
+            "glue_conv_s4_mve": wide.ALL - {"long"},
+            "glue_conv_32_s4_mve": {"rectified"},
+        },
+    ),
     "odd_row": (wide._odd_row, {"glue_pointwise_s4_mve": wide.ALL}),
     "dense": (
         wide._dense,
@@ -69,12 +82,9 @@ def test_sums_whose_sixteenfold_is_an_int32(name: str, bias: int, serves: bool) 
     _, w, b = site.op.inputs
     constants = {w: np.zeros_like(site.constants[w]), b: np.full_like(site.constants[b], bias)}
     changed = replace(site, constants={**site.constants, **constants})
-    assert all(k.serves(changed) == (serves and k.serves(site)) for k in _kernels(site))
-    assert any(k.serves(site) for k in _kernels(site))
-
-
-def _kernels(site: Site) -> tuple[Kernel, ...]:
-    return mve.FULLY_CONNECTED if len(site.shape(site.op.x)) < 4 else mve.CONVOLUTION
+    assert mve.one_row(changed) == (serves and mve.one_row(site))
+    assert mve.windows(changed) == serves
+    assert mve.windows(site)
 
 
 def test_two_weights_in_a_byte() -> None:

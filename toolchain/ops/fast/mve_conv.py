@@ -142,25 +142,28 @@ def pack_rows(site: Site) -> Mapping[str, Array]:
     return {"stream": stream(site, 4, (0, 1, 2, 3))}
 
 
-def pack_pairs(site: Site) -> Mapping[str, Array]:
-    """The filter as glue_rows_32_mve wants it."""
-    rows, steps = rows_of(site), steps_of(site)
-    pairs = -(-len(rows) // 2)
-    channel = np.minimum(np.arange(2 * pairs), len(rows) - 1).reshape(pairs, 2)
-    padded = np.zeros((len(rows), steps * STEP), np.int8)
-    padded[:, : rows.shape[1]] = rows
-    weights = padded.reshape(-1, steps, STEP)[channel].transpose(0, 2, 1, 3)
+Packed = Callable[[NDArray[np.int32]], NDArray[np.int32]]
+"""Words [..., 8] of the weights of two channels, 16 codes each, in another form."""
+
+
+def pack_pairs(site: Site, packed: Packed | None = None) -> Mapping[str, Array]:
+    """The filter as glue_rows_32_mve wants it.
+
+    Args:
+        site: Call of the kernel.
+        packed: Words of the weights of pairs of channels [pairs, steps * 8] in another form.
+    """
+    channel, weights = blocks_of(site, 2, STEP)
     multipliers, left = requantisation(site)
-    zero = np.full((pairs, 1), site.quant(site.op.y).zero_point)
-    parts = [
-        np.ascontiguousarray(weights).reshape(pairs, -1).view("<i4"),
-        *(folded_bias(site)[channel], multipliers[channel], left[channel], zero),
-    ]
-    return {"stream": np.concatenate(parts, axis=1).reshape(-1).astype(np.int32)}
-
-
-Packed = Callable[[NDArray[np.int64], NDArray[np.int8]], tuple[Array, NDArray[np.int8]]]
-"""Sums to begin with and weights of pairs of channels, [..., 2] and [..., 2, 16], packed."""
+    zero = np.full((len(channel), 1), site.quant(site.op.y).zero_point)
+    return {
+        "stream": joined(
+            [
+                weights if packed is None else packed(weights),
+                *(folded_bias(site)[channel], multipliers[channel], left[channel], zero),
+            ]
+        )
+    }
 
 
 # ---- one row ----
@@ -197,27 +200,27 @@ def shared_columns(site: Site) -> bool:
     return fits(site) and few and form_of(site) is not Form.GENERAL
 
 
-def pack_3x3(site: Site, packed: Packed | None = None) -> Mapping[str, Array]:
+def pack_3x3(
+    site: Site, sums: NDArray[np.int32] | None = None, packed: Packed | None = None
+) -> Mapping[str, Array]:
     """The filter as glue_conv_3x3_mve wants it.
 
     Args:
         site: Call of the kernel.
-        packed: Sums to begin with [pairs, 2] and weights [pairs, steps, taps, 2, 16] in another
-            form.
+        sums: What sums begin with [pairs, 2], where that is not the bias.
+        packed: Words of the weights of pairs of channels [pairs, steps * 72] in another form.
     """
     pairs = site.shape(site.op.y)[-1] // 2
     steps = site.shape(site.op.x)[-1] // STEP
     weights = rows_of(site).astype(np.int8).reshape(pairs, 2, 9, steps, STEP)
-    ordered = np.ascontiguousarray(weights.transpose(0, 3, 2, 1, 4))
-    sums = folded_bias(site).reshape(pairs, 2)
-    if packed is not None:
-        sums, ordered = packed(sums, ordered)
+    words = np.ascontiguousarray(weights.transpose(0, 3, 2, 1, 4)).reshape(pairs, -1).view("<i4")
+    bias = folded_bias(site).reshape(pairs, 2) if sums is None else sums
     multipliers, left = (table.reshape(pairs, 2) for table in requantisation(site))
     zero = site.quant(site.op.y).zero_point
     signed, zeros = (np.full((pairs, 1), v) for v in (form_of(site) is Form.SIGNED, zero))
     parts = [
-        np.repeat(sums, TILE, axis=1),
-        ordered.reshape(pairs, -1).view("<i4"),
+        np.repeat(bias, TILE, axis=1),
+        words if packed is None else packed(words),
         *(multipliers, signed, left, zeros),
     ]
     return {"stream": joined(parts)}
@@ -349,37 +352,30 @@ WALK = ("glue_conv_walk_mve.c", "glue_windows_mve.c", "glue_windows_mve.S")
 ROWS_32 = ("glue_rows_32_mve.c", "glue_rows_32_mve.S")
 
 
-def _windows() -> tuple[Kernel, ...]:
-    template = "ops/fast/conv_mve.c.j2"
-    return (
-        Kernel(
-            "glue_conv_32_mve",
-            template,
-            ("glue_conv_32_mve.c", *WALK, *ROWS_32),
-            when=few_taps,
-            scratch=conv_scratch,
-            overlap=grouped_overlap(batches_in_order),
-            isas=MVE,
-            pack=pack_pairs,
-            facts=_conv_facts,
-        ),
-        Kernel(
-            "glue_conv_mve",
-            template,
-            ("glue_conv_mve.c", *WALK, *ROWS),
-            when=fits,
-            scratch=conv_scratch,
-            overlap=grouped_overlap(batches_in_order),
-            isas=MVE,
-            pack=pack_rows,
-            facts=_conv_facts,
-        ),
+def gathered(
+    name: str,
+    rows: tuple[str, ...],
+    when: Callable[[Site], bool],
+    pack: Callable[[Site], Mapping[str, Array]],
+) -> Kernel:
+    """A kernel that gathers windows, which a function of its own multiplies."""
+    return Kernel(
+        name,
+        "ops/fast/conv_mve.c.j2",
+        (f"{name}.c", *WALK, *rows),
+        when=when,
+        scratch=conv_scratch,
+        overlap=grouped_overlap(batches_in_order),
+        isas=MVE,
+        pack=pack,
+        facts=_conv_facts,
     )
 
 
 CONVOLUTION: tuple[Kernel, ...] = (
     columns_shared("glue_conv_3x3_mve", shared_columns, pack_3x3),
-    *_windows(),
+    gathered("glue_conv_32_mve", ROWS_32, few_taps, pack_pairs),
+    gathered("glue_conv_mve", ROWS, fits, pack_rows),
 )
 FULLY_CONNECTED: tuple[Kernel, ...] = (
     Kernel(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from toolchain.ir import Kernel, Site
+from toolchain.ir import Array, Kernel, Site
 from toolchain.ops._diagonal import Group, grouped_overlap, groups_of
 from toolchain.ops.fast.mve_conv import (
     FEW_STEPS,
@@ -210,41 +210,63 @@ def _long_lines(site: Site) -> dict[str, int]:
     return lines_of(site, TILE)
 
 
-def _pointwise() -> tuple[Kernel, ...]:
-    template, walk = "ops/fast/pointwise_mve.c.j2", "glue_pointwise_walk_mve.c"
-    few = Kernel(
-        "glue_pointwise_32_mve",
-        template,
-        ("glue_pointwise_32_mve.c", walk, *ROWS_32),
+def few_channels(
+    name: str, rows: tuple[str, ...], pack: Callable[[Site], Mapping[str, Array]]
+) -> Kernel:
+    """The kernel for few input channels, for weights of any width."""
+    whole = Kernel(
+        name,
+        "ops/fast/pointwise_mve.c.j2",
+        (f"{name}.c", "glue_pointwise_walk_mve.c", *rows),
         when=few_channels_in_place,
         scratch=pointwise_scratch(_long_lines),
         overlap=grouped_overlap(_lines_by_channels(_long_lines)),
         isas=MVE,
-        pack=pack_pairs,
+        pack=pack,
         facts=_pointwise_facts(_long_lines),
     )
     blocks = replace(
-        few,
+        whole,
         when=_block_by_block,
         scratch=pointwise_scratch(_in_blocks),
         overlap=grouped_overlap(_lines_by_channels(_in_blocks)),
         facts=_pointwise_facts(_in_blocks),
         dearer=_block_calls,
     )
-    return (
-        replace(few, frugal=(blocks,)),
-        Kernel(
-            "glue_pointwise_mve",
-            template,
-            ("glue_pointwise_mve.c", walk, *ROWS),
-            when=rows_in_place,
-            scratch=pointwise_scratch(lines_of),
-            overlap=grouped_overlap(_pairs_in_order),
-            isas=MVE,
-            pack=pack_rows,
-            facts=_pointwise_facts(lines_of),
-        ),
+    return replace(whole, frugal=(blocks,))
+
+
+def any_channels(
+    name: str,
+    rows: tuple[str, ...],
+    when: Callable[[Site], bool],
+    pack: Callable[[Site], Mapping[str, Array]],
+    *,
+    single: bool = False,
+) -> Kernel:
+    """The kernel for any number of input channels, for weights of any width.
+
+    Args:
+        name: Its name.
+        rows: Sources of what multiplies rows.
+        when: Its condition.
+        pack: What it packs.
+        single: An odd last row may be computed by itself.
+    """
+    return Kernel(
+        name,
+        "ops/fast/pointwise_mve.c.j2",
+        (f"{name}.c", "glue_pointwise_walk_mve.c", *rows),
+        when=when,
+        scratch=pointwise_scratch(lines_of),
+        overlap=grouped_overlap(_pairs_in_order if single else rows_in_order),
+        isas=MVE,
+        pack=pack,
+        facts=_pointwise_facts(lines_of),
     )
 
 
-POINTWISE: tuple[Kernel, ...] = _pointwise()
+POINTWISE: tuple[Kernel, ...] = (
+    few_channels("glue_pointwise_32_mve", ROWS_32, pack_pairs),
+    any_channels("glue_pointwise_mve", ROWS, rows_in_place, pack_rows, single=True),
+)

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolchain.ir import Array, Kernel, Site
-from toolchain.ops._diagonal import grouped_overlap
 from toolchain.ops.fast import mve_conv, mve_pointwise
 from toolchain.ops.fast.dsp_stream import modulo
 from toolchain.ops.fast.epilogue import accumulator_range, folded_bias
@@ -47,29 +46,35 @@ def paired(weights: NDArray[np.int8]) -> NDArray[np.int8]:
     return np.asarray(weights[..., 0, :] + 16 * weights[..., 1, :], np.int8)
 
 
-def _packed(
-    sums: NDArray[np.int64], weights: NDArray[np.int8]
-) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Of pairs of channels, [..., channels] and [..., 2, 16], as glue_s4_mve.h wants them."""
+def _paired_words(words: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Words [blocks, ...] of the weights of pairs of channels, 16 codes each, in half as many."""
+    weights = words.view(np.int8).reshape(len(words), -1, 2, STEP)
+    return paired(weights).reshape(len(words), -1).view("<i4")
+
+
+def _paired_sums(sums: NDArray[np.int64]) -> NDArray[np.int32]:
+    """What the sums of pairs begin with: 16 first, first + 16 second."""
     first, second = sums[:, 0::2], sums[:, 1::2]
     both = np.stack([16 * first, first + 16 * second], axis=2)
-    return modulo(both.reshape(sums.shape)), paired(weights)
+    return modulo(both.reshape(sums.shape))
 
 
 def _stream(site: Site, group: int, order: tuple[int, ...]) -> Mapping[str, Array]:
     """As mve_conv.stream."""
     channel, words = mve_conv.blocks_of(site, group, STEP)
-    pairs = words.view(np.int8).reshape(len(channel), -1, 2, STEP)
-    sums, weights = _packed(folded_bias(site)[channel], pairs)
+    sums, weights = _paired_sums(folded_bias(site)[channel]), _paired_words(words)
     ordered = channel[:, order]
     tables = (table[ordered] for table in mve_conv.tables_of(site, mve_conv.form_of(site)))
-    return {
-        "stream": mve_conv.joined([sums, weights.reshape(len(channel), -1).view("<i4"), *tables])
-    }
+    return {"stream": mve_conv.joined([sums, weights, *tables])}
 
 
 def _pack_columns(site: Site) -> Mapping[str, Array]:
-    return mve_conv.pack_3x3(site, _packed)
+    sums = _paired_sums(folded_bias(site).reshape(-1, 2))
+    return mve_conv.pack_3x3(site, sums, _paired_words)
+
+
+def _pack_pairs(site: Site) -> Mapping[str, Array]:
+    return mve_conv.pack_pairs(site, _paired_words)
 
 
 def _pack_rows(site: Site) -> Mapping[str, Array]:
@@ -85,42 +90,18 @@ def _dense_facts(site: Site) -> Mapping[str, Any]:
     return {**mve_conv.filter_facts(site), "depth": mve_conv.row_bytes(site)}
 
 
-def _pointwise_facts(site: Site) -> Mapping[str, Any]:
-    return {**_dense_facts(site), "walk": mve_pointwise.lines_of(site)}
-
-
-def _conv_facts(site: Site) -> Mapping[str, Any]:
-    return {**mve_conv.filter_facts(site), **mve_conv.windows_of(site)}
-
-
 _ROWS = ("glue_rows_s4_mve.c", "glue_rows_s4_mve.S")
+_ROWS_32 = ("glue_rows_32_s4_mve.c", "glue_rows_32_s4_mve.S")
 
-_POINTWISE = Kernel(
-    "glue_pointwise_s4_mve",
-    "ops/fast/pointwise_mve.c.j2",
-    ("glue_pointwise_s4_mve.c", "glue_pointwise_walk_mve.c", *_ROWS),
-    when=pointwise,
-    scratch=mve_pointwise.pointwise_scratch(mve_pointwise.lines_of),
-    overlap=grouped_overlap(mve_pointwise.rows_in_order),
-    isas=MVE,
-    pack=_pack_rows,
-    facts=_pointwise_facts,
+_POINTWISE: tuple[Kernel, ...] = (
+    mve_pointwise.few_channels("glue_pointwise_32_s4_mve", _ROWS_32, _pack_pairs),
+    mve_pointwise.any_channels("glue_pointwise_s4_mve", _ROWS, pointwise, _pack_rows),
 )
-
 CONVOLUTION: tuple[Kernel, ...] = (
-    _POINTWISE,
+    *_POINTWISE,
     mve_conv.columns_shared("glue_conv_3x3_s4_mve", columns, _pack_columns),
-    Kernel(
-        "glue_conv_s4_mve",
-        "ops/fast/conv_mve.c.j2",
-        ("glue_conv_s4_mve.c", *mve_conv.WALK, *_ROWS),
-        when=windows,
-        scratch=mve_conv.conv_scratch,
-        overlap=grouped_overlap(mve_conv.batches_in_order),
-        isas=MVE,
-        pack=_pack_rows,
-        facts=_conv_facts,
-    ),
+    mve_conv.gathered("glue_conv_32_s4_mve", _ROWS_32, mve_conv.few_taps, _pack_pairs),
+    mve_conv.gathered("glue_conv_s4_mve", _ROWS, windows, _pack_rows),
 )
 FULLY_CONNECTED: tuple[Kernel, ...] = (
     Kernel(
@@ -132,5 +113,5 @@ FULLY_CONNECTED: tuple[Kernel, ...] = (
         pack=pack_dense,
         facts=_dense_facts,
     ),
-    _POINTWISE,
+    *_POINTWISE,
 )
