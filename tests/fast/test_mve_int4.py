@@ -56,6 +56,9 @@ def _with_few_bits(make: Maker, rng: np.random.Generator) -> Example:
     return few(make(rng))
 
 
+MAKERS: tuple[Maker, ...] = tuple(map(_made, LAYERS))
+
+
 @pytest.mark.emulator
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_equal_their_oracles(name: str, form: str, tmp_path: Path) -> None:

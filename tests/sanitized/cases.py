@@ -16,10 +16,12 @@ from tests.fast import (
     test_mve_conv,
     test_mve_depthwise,
     test_mve_elementwise,
+    test_mve_int4,
     test_s16,
     test_scalar_conv,
     test_scalar_depthwise,
 )
+from tests.fast.test_int4 import few
 from tests.firmware.test_operators import _joined, _prefixed
 from tests.firmware.test_overlap import Case
 from toolchain.board import Isa
@@ -55,6 +57,11 @@ def _short_rows(rng: np.random.Generator) -> Example:
     )
 
 
+def _short_int4_rows(rng: np.random.Generator) -> Example:
+    """The same with int4 weights."""
+    return few(_short_rows(rng))
+
+
 MAKERS: tuple[oracle.Maker, ...] = (
     *test_scalar_conv.MAKERS.values(),
     *test_scalar_depthwise.MAKERS.values(),
@@ -63,9 +70,11 @@ MAKERS: tuple[oracle.Maker, ...] = (
     *test_mve_conv.LAYERS,
     *test_mve_depthwise.MAKERS,
     *test_mve_elementwise.MAKERS,
+    *test_mve_int4.MAKERS,
     *test_s16.MAKERS,
     _whole_image,
     _short_rows,
+    _short_int4_rows,
 )
 """Beside Op.example: what kernels with narrow conditions are for."""
 DRAWS_PER_LAYER, FEWEST_DRAWS = 60, 400
