@@ -77,8 +77,19 @@ def _instructions(name: str, core: str, shared: Path, folder: Path, library: Pat
     return run.instructions
 
 
-@pytest.mark.parametrize("core", ["M4", "M55", pytest.param("M3", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", MODELS)
+EVERY_TIME = [(name, core) for name in ("kws", "vww", "digits") for core in ("M4", "M55")]
+LONG_RUN = [
+    (name, core)
+    for name in MODELS
+    for core in ("M3", "M4", "M55")
+    if (name, core) not in EVERY_TIME
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "core"),
+    [*EVERY_TIME, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG_RUN)],
+)
 def test_models_give_the_same_bytes(
     name: str, core: str, shared: Path, cmsis_nn_dir: Path, tmp_path: Path
 ) -> None:

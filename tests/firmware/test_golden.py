@@ -52,7 +52,7 @@ def test_so_it_does_where_the_ram_is_smaller_than_a_frame(shared: Path, tmp_path
 
 @pytest.mark.parametrize("by_rows", [False, True], ids=["whole", "rows"])
 @pytest.mark.parametrize("core", BY_ROWS)
-@pytest.mark.parametrize("name", ["kws", "ic", "vww"])
+@pytest.mark.parametrize("name", ["kws", pytest.param("ic", marks=pytest.mark.slow), "vww"])
 def test_so_it_does_in_the_smallest_arena(
     name: str, core: str, by_rows: bool, shared: Path, tmp_path: Path
 ) -> None:

@@ -123,7 +123,7 @@ def test_everything_is_where_it_was_put(projects, core: str) -> None:
     [
         ("kws", "M4", Ram.AUTO, False, "ccm:8100,sram"),
         ("kws", "M4", Ram.MIN, False, "ccm:4000,sram"),
-        ("vww", "M4", Ram.MIN, True, "ccm:9000,sram"),
+        pytest.param("vww", "M4", Ram.MIN, True, "ccm:9000,sram", marks=pytest.mark.slow),
     ],
 )
 def test_real_models_in_several_memories(

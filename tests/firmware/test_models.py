@@ -17,15 +17,14 @@ ARENAS = {"kws": (9_792, True), "ic": (18_464, False), "vww": (28_144, False), "
 
 
 # M7 and M33 run the kernels of M4, on other QEMU machines: one net shows that they do. The large
-# nets run on the other cores in test_golden, as reference int8 models.
+# nets run on the other cores in test_golden and tests/bench, as reference int8 models.
 LARGE = ("kws", "ic", "vww", "ad")
 EVERY_TIME = [
     (core, name)
     for core in BOARDS
     for name in ZOO
-    if core == "M4" or (core not in ("M7", "M33") and name not in LARGE)
+    if core == "M4" or (core == "M55" and name not in LARGE) or name == "digits"
 ]
-EVERY_TIME += [("M7", "digits"), ("M33", "digits")]
 LONG_RUN = [(core, name) for core in BOARDS for name in ZOO if (core, name) not in EVERY_TIME]
 
 

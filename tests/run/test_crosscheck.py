@@ -86,14 +86,13 @@ def test_qemu_and_unicorn_agree_on_digits(core: str, tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "core"),
     [
-        ("kws", "M0"),
         ("kws", "M4"),
         ("ad", "M4"),
         *(
             pytest.param(name, core, marks=pytest.mark.slow)
             for name in ("kws", "ad")
             for core in BOARDS
-            if core not in ("M0", "M4")
+            if core != "M4"
         ),
         *(
             pytest.param(name, core, marks=pytest.mark.slow)

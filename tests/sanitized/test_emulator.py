@@ -36,9 +36,20 @@ def _check(target: Target, folder: Path, rounding: Rounding = Rounding.DOUBLE) -
     _compare(graphs, floats, board, folder, family=target.family, choices=made.choices)
 
 
-@pytest.mark.parametrize("rounding", Rounding, ids=str)
-@pytest.mark.parametrize("form", ["assembly", "C"])
-@pytest.mark.parametrize("isa", Isa, ids=str)
+FORMS = [
+    (isa, form, rounding) for isa in Isa for form in ("assembly", "C") for rounding in Rounding
+]
+"""The host runs the C forms that round twice, with sanitizers."""
+
+
+@pytest.mark.parametrize(
+    ("isa", "form", "rounding"),
+    [
+        pytest.param(*way, marks=[pytest.mark.slow] if way[1:] == ("C", Rounding.DOUBLE) else [])
+        for way in FORMS
+    ],
+    ids=str,
+)
 def test_kernels_for_one_instruction_set(
     isa: Isa, form: str, rounding: Rounding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,7 +81,14 @@ def test_kernels_equal_their_operators_on_many_layers(
     _check(_of_group(target, operator), PER_PROGRAM, objects, tmp_path, flags, seed)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "target",
+    [
+        # The emulator runs all of them every time.
+        pytest.param(t, marks=[pytest.mark.slow] if t in (Isa.DSP, Isa.MVE) else [])
+        for t in TARGETS
+    ],
+)
 def test_kernels_that_round_once(target: str, objects: Objects, tmp_path: Path) -> None:
     flags = MVE if target == Isa.MVE else []
     every = ways(TARGETS[target], Rounding.SINGLE)
