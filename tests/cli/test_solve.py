@@ -84,6 +84,7 @@ def test_the_ram_of_a_plan_is_what_build_counts_and_a_refusal_names_the_least(
     assert built["flash_bytes"] == found["flash_bytes"]
 
 
+@pytest.mark.slow
 @pytest.mark.emulator
 def test_flash_and_latency_pull_apart(onnx2mcu, arguments, tmp_path):
     record = only(onnx2mcu(*arguments(), "--explain", "--json"))

@@ -243,9 +243,9 @@ def test_outputs_over_inputs_equal_their_oracles_on_many_shapes(core: str, tmp_p
 @pytest.mark.parametrize(
     ("core", "family"),
     [
-        ("M4", Family.PORTABLE),
         ("M4", Family.FAST),
         ("M55", Family.FAST),
+        pytest.param("M4", Family.PORTABLE, marks=pytest.mark.slow),
         *(pytest.param(core, Family.FAST, marks=pytest.mark.slow) for core in ("M0+", "M3")),
     ],
     ids=str,

@@ -107,7 +107,13 @@ def _check(shared: Path, name: str, limit: int | None) -> None:
     assert same >= TWICE.get(name, AGREEMENT)
 
 
-@pytest.mark.parametrize("name", STATED)
+ELSEWHERE = ("Entropy", "Percentile")
+"""Differ from MinMax in numbers alone."""
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in STATED if not any(method in n for method in ELSEWHERE)]
+)
 def test_outputs_agree_with_onnx_runtime(name: str, shared: Path) -> None:
     limit = next((n for part, n in FEW.items() if part in name), SAMPLES)
     _check(shared, name, limit)

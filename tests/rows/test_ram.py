@@ -334,6 +334,7 @@ def test_many_chains_where_no_number_of_bytes_gives_less(part: int, by_rows: boo
         require_the_least(random_chain(rng, int(rng.integers(3, 12))), by_rows=by_rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["q_digits_resnet__qdq_pc_MinMax_s8", "mlperf_kws_int8_qdq"])
 def test_no_number_of_bytes_gives_less_for_shared_nets(name: str, shared: Path) -> None:
     """On digits a peak that seems lower needs a larger arena."""
