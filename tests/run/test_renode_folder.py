@@ -13,7 +13,7 @@ from tests.rows.exported import channels_first
 from tests.run import faults
 from toolchain import pipeline
 from toolchain.board import list_boards, load_board
-from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, samples_address
+from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, spare_address
 from toolchain.options import ConvertOptions
 from toolchain.project import Project
 from toolchain.run import Elf
@@ -156,5 +156,5 @@ def test_faults_are_not_equal(wrappers, checked, fault, state):
 @pytest.mark.parametrize("name", list_boards())
 def test_samples_lie_outside_the_memory_of_the_part(name):
     board = load_board(name)
-    at = samples_address(board)
+    at = spare_address(board)
     assert all(memory.end <= at or at + (1 << 28) <= memory.origin for memory in board.memory)

@@ -130,7 +130,7 @@ def diagnose(
     alone = {y: Impact(graph.outputs) for y in known}
     whole = Impact(graph.outputs)
     labels = samples.labels
-    require_judgeable(None, labels, [graph.types[y].shape for y in graph.outputs])
+    require_judgeable(None, labels, graph.output_shapes)
     for index, (sample, values) in enumerate(
         simulate_each(graph, samples, partial(input_codes, graph))
     ):

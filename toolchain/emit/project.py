@@ -14,7 +14,7 @@ from toolchain.emit.arena import ArenaPart, arena_parts, part_at, refer
 from toolchain.emit.machines import Machine, machine_for, stand_ins
 from toolchain.emit.mpu import register_pairs
 from toolchain.emit.render import render
-from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, harness_memory, samples_address
+from toolchain.emit.renode import DIFFERENT, EQUAL, FAULT, harness_memory, spare_address
 from toolchain.errors import InputRefused
 from toolchain.select import Optimize
 
@@ -239,7 +239,7 @@ def _context(
         "stack_bytes": stack_bytes,
         "canary_fault": CANARY_FAULT,
         "canary_bytes": CANARY_BYTES,
-        "samples_address": _hex(samples_address(board)),
+        "samples_address": _hex(spare_address(board)),
         "check_equal": EQUAL,
         "check_different": DIFFERENT,
         "check_fault": FAULT,

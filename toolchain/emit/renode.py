@@ -36,21 +36,17 @@ def platform(board: Board, more: Sequence[Memory] = ()) -> str:
     return render("renode/board.repl.j2", board=board, **context)
 
 
-def samples_address(board: Board) -> int:
-    """Where the samples of the check are loaded: outside the memory of the part."""
-    return _spare_address(board)
-
-
-def harness_memory(board: Board) -> Memory:
-    """Memory of the test harness with hooks, which the part does not have."""
-    return Memory("harness", "ram", _spare_address(board), HARNESS_BYTES)
-
-
-def _spare_address(board: Board) -> int:
+def spare_address(board: Board) -> int:
+    """Where memory may lie that the part does not have: samples of the check, or the harness's."""
     taken = [(memory.origin, memory.end) for memory in board.memory]
     return next(
         at for at in _PLACES if not any(start < at + (1 << 28) and at < end for start, end in taken)
     )
+
+
+def harness_memory(board: Board) -> Memory:
+    """Memory of the test harness with hooks, which the part does not have."""
+    return Memory("harness", "ram", spare_address(board), HARNESS_BYTES)
 
 
 def samples_file(samples: Sequence[tuple[bytes, bytes]]) -> bytes:
@@ -71,7 +67,7 @@ def write_renode(
     """
     folder = directory / "renode"
     folder.mkdir(exist_ok=True)
-    data, at = samples_file(samples), samples_address(board)
+    data, at = samples_file(samples), spare_address(board)
     host = Memory("samples", "ram", at, -(-len(data) // _GRAIN) * _GRAIN)
     (folder / "samples.bin").write_bytes(data)
     texts = {

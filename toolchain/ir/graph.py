@@ -42,6 +42,11 @@ class Graph:
         """How all operators requantise."""
         return self.ops[0].rounding if self.ops else Rounding.DOUBLE
 
+    @property
+    def output_shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of the outputs, in order."""
+        return [self.types[y].shape for y in self.outputs]
+
     def producers(self) -> Mapping[str, Op]:
         """Operator that writes each tensor."""
         return self._kept("producers", lambda: {y: op for op in self.ops for y in op.outputs})

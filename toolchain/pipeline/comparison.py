@@ -13,7 +13,7 @@ from toolchain.options import Progress, silent
 from toolchain.pipeline.emulation import emulate, run_codes
 from toolchain.pipeline.engine_runs import run_engines
 from toolchain.pipeline.reproducer import write_reproducer
-from toolchain.pipeline.samples import load_data, output_shapes
+from toolchain.pipeline.samples import load_data
 from toolchain.project import Project
 from toolchain.results import Emulation
 from toolchain.run import Elf, Kind, build, choose
@@ -39,7 +39,7 @@ def compare(
     project = Project(directory)
     graph = project.graph()
     samples = load_data(project, data, max_samples, "compare")
-    require_judgeable(gates, samples.labels, output_shapes(graph))
+    require_judgeable(gates, samples.labels, graph.output_shapes)
     codes = [input_codes(graph, sample) for sample in samples]
     run = run_codes(project, graph, codes, emulator, timeout_s)
     evaluation = evaluate(

@@ -15,7 +15,6 @@ from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.int4 import choose_int4, int4_named, int4_note, refuse_both
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
 from toolchain.pipeline.precision import AUTO, Aim, Meeting, asked_here, choose_wide, int16_note
-from toolchain.pipeline.samples import output_shapes
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Plans, Ram, check_planned, divided, require_fit, rows_notes
 from toolchain.project import Project, layer_names, layers_named, written_aside
@@ -59,7 +58,7 @@ def convert(
         job = opened(model_path, calib, board, memories, options)
         if options.gates is not None:
             known = require_data(job.samples, "gates need")
-            require_judgeable(options.gates, known.labels, output_shapes(job.graph))
+            require_judgeable(options.gates, known.labels, job.graph.output_shapes)
         chosen, quantized = quantise(
             job.graph, job.model, job.samples, job.rounding, options, progress
         )

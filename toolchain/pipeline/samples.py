@@ -34,11 +34,6 @@ def require_single_samples(imported: Imported) -> None:
             )
 
 
-def output_shapes(graph: Graph) -> list[tuple[int, ...]]:
-    """Shapes of the outputs, in order."""
-    return [graph.types[y].shape for y in graph.outputs]
-
-
 def require_test_data(
     model_path: Path,
     data: Path,
@@ -63,7 +58,7 @@ def require_test_data(
     samples = load_samples(
         data, imported.inputs, max_samples, "compare", pixel_scale=options.pixel_scale
     )
-    require_judgeable(gates, samples.labels, output_shapes(imported.graph))
+    require_judgeable(gates, samples.labels, imported.graph.output_shapes)
 
 
 def checked_sample(

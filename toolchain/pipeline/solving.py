@@ -18,7 +18,6 @@ from toolchain.options import ConvertOptions, Progress, silent
 from toolchain.pipeline.conversion import Planner, quantise
 from toolchain.pipeline.costs import Meter
 from toolchain.pipeline.job import Job, memories_for, opened, require_data
-from toolchain.pipeline.samples import output_shapes
 from toolchain.pipeline.writing import Integers, write_project
 from toolchain.plan import Ram, require_fit
 from toolchain.project import Project, written_aside
@@ -97,7 +96,7 @@ def convert_within(
         job = opened(model_path, calib, board, memories, options)
         samples, gates = _samples(job, options, judged), judged.gates
         if samples is not None:
-            require_judgeable(gates, samples.labels, output_shapes(job.graph))
+            require_judgeable(gates, samples.labels, job.graph.output_shapes)
         bench = _Bench(
             job, samples, gates, meter, Path(scratch), progress, elsewhere=judged.data is not None
         )

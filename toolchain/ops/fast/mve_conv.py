@@ -1,7 +1,7 @@
 """Convolutions and fully connected layers with MVE (Cortex-M55, M85)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import prod
 from typing import Any
@@ -80,18 +80,39 @@ def form_of(site: Site) -> Form:
     return Form.SIGNED if most_left < 0 else Form.GENERAL
 
 
-def stream(site: Site, group: int, order: tuple[int, ...]) -> NDArray[np.int32]:
+def _unchanged(values: NDArray[Any]) -> NDArray[Any]:
+    return values
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The form in which a stream holds the weights and biases of pairs of channels.
+
+    Args:
+        words: Of words [blocks, ...], 16 codes of one channel and then of the next one.
+        sums: What sums begin with, of biases [blocks, channels].
+    """
+
+    words: Callable[[NDArray[np.int32]], NDArray[np.int32]] = _unchanged
+    sums: Callable[[NDArray[np.int64]], NDArray[Any]] = _unchanged
+
+
+INT8 = Packing()
+
+
+def _stream(site: Site, group: int, order: tuple[int, ...], packing: Packing) -> NDArray[np.int32]:
     """The filter as glue_filter_mve wants it.
 
     Args:
         site: Call of the kernel.
         group: Output channels per block.
         order: Channels of a block in the order of the tables behind the weights.
+        packing: Of weights and biases.
     """
     channel, weights = blocks_of(site, group, STEP)
     ordered = channel[:, order]
     tables = (table[ordered] for table in tables_of(site, form_of(site)))
-    return joined([folded_bias(site)[channel], weights, *tables])
+    return joined([packing.sums(folded_bias(site)[channel]), packing.words(weights), *tables])
 
 
 def blocks_of(site: Site, group: int, step: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -137,29 +158,20 @@ def filter_facts(site: Site) -> Mapping[str, Any]:
     }
 
 
-def pack_rows(site: Site) -> Mapping[str, Array]:
+def pack_rows(site: Site, packing: Packing = INT8) -> Mapping[str, Array]:
     """The filter as glue_rows_mve wants it."""
-    return {"stream": stream(site, 4, (0, 1, 2, 3))}
+    return {"stream": _stream(site, 4, (0, 1, 2, 3), packing)}
 
 
-Packed = Callable[[NDArray[np.int32]], NDArray[np.int32]]
-"""Words [..., 8] of the weights of two channels, 16 codes each, in another form."""
-
-
-def pack_pairs(site: Site, packed: Packed | None = None) -> Mapping[str, Array]:
-    """The filter as glue_rows_32_mve wants it.
-
-    Args:
-        site: Call of the kernel.
-        packed: Words of the weights of pairs of channels [pairs, steps * 8] in another form.
-    """
+def pack_pairs(site: Site, packing: Packing = INT8) -> Mapping[str, Array]:
+    """The filter as glue_rows_32_mve wants it: biases stay what they are."""
     channel, weights = blocks_of(site, 2, STEP)
     multipliers, left = requantisation(site)
     zero = np.full((len(channel), 1), site.quant(site.op.y).zero_point)
     return {
         "stream": joined(
             [
-                weights if packed is None else packed(weights),
+                packing.words(weights),
                 *(folded_bias(site)[channel], multipliers[channel], left[channel], zero),
             ]
         )
@@ -174,8 +186,9 @@ def one_row(site: Site) -> bool:
     return prod(site.shape(site.op.x)[:-1]) == 1 and fits(site)
 
 
-def _pack_dense(site: Site) -> Mapping[str, Array]:
-    return {"stream": stream(site, 8, (0, 2, 4, 6, 1, 3, 5, 7))}
+def pack_dense(site: Site, packing: Packing = INT8) -> Mapping[str, Array]:
+    """The filter as glue_dense_mve wants it."""
+    return {"stream": _stream(site, 8, (0, 2, 4, 6, 1, 3, 5, 7), packing)}
 
 
 def _dense_facts(site: Site) -> Mapping[str, Any]:
@@ -200,27 +213,19 @@ def shared_columns(site: Site) -> bool:
     return fits(site) and few and form_of(site) is not Form.GENERAL
 
 
-def pack_3x3(
-    site: Site, sums: NDArray[np.int32] | None = None, packed: Packed | None = None
-) -> Mapping[str, Array]:
-    """The filter as glue_conv_3x3_mve wants it.
-
-    Args:
-        site: Call of the kernel.
-        sums: What sums begin with [pairs, 2], where that is not the bias.
-        packed: Words of the weights of pairs of channels [pairs, steps * 72] in another form.
-    """
+def pack_3x3(site: Site, packing: Packing = INT8) -> Mapping[str, Array]:
+    """The filter as glue_conv_3x3_mve wants it."""
     pairs = site.shape(site.op.y)[-1] // 2
     steps = site.shape(site.op.x)[-1] // STEP
     weights = rows_of(site).astype(np.int8).reshape(pairs, 2, 9, steps, STEP)
     words = np.ascontiguousarray(weights.transpose(0, 3, 2, 1, 4)).reshape(pairs, -1).view("<i4")
-    bias = folded_bias(site).reshape(pairs, 2) if sums is None else sums
+    bias = packing.sums(folded_bias(site).reshape(pairs, 2))
     multipliers, left = (table.reshape(pairs, 2) for table in requantisation(site))
     zero = site.quant(site.op.y).zero_point
     signed, zeros = (np.full((pairs, 1), v) for v in (form_of(site) is Form.SIGNED, zero))
     parts = [
         np.repeat(bias, TILE, axis=1),
-        words if packed is None else packed(words),
+        packing.words(words),
         *(multipliers, signed, left, zeros),
     ]
     return {"stream": joined(parts)}
@@ -372,19 +377,24 @@ def gathered(
     )
 
 
+def dense(
+    name: str, when: Callable[[Site], bool], pack: Callable[[Site], Mapping[str, Array]]
+) -> Kernel:
+    """The kernel for one row, for weights of any width."""
+    return Kernel(
+        name,
+        "ops/fast/dense_mve.c.j2",
+        (f"{name}.c", f"{name}.S"),
+        when=when,
+        isas=MVE,
+        pack=pack,
+        facts=_dense_facts,
+    )
+
+
 CONVOLUTION: tuple[Kernel, ...] = (
     columns_shared("glue_conv_3x3_mve", shared_columns, pack_3x3),
     gathered("glue_conv_32_mve", ROWS_32, few_taps, pack_pairs),
     gathered("glue_conv_mve", ROWS, fits, pack_rows),
 )
-FULLY_CONNECTED: tuple[Kernel, ...] = (
-    Kernel(
-        "glue_dense_mve",
-        "ops/fast/dense_mve.c.j2",
-        ("glue_dense_mve.c", "glue_dense_mve.S"),
-        when=one_row,
-        isas=MVE,
-        pack=_pack_dense,
-        facts=_dense_facts,
-    ),
-)
+FULLY_CONNECTED: tuple[Kernel, ...] = (dense("glue_dense_mve", one_row, pack_dense),)

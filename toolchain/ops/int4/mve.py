@@ -1,7 +1,6 @@
 """The kernels for int4 weights and MVE (Cortex-M55, M85): those for int8 weights, packed closer."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +8,8 @@ from numpy.typing import NDArray
 from toolchain.ir import Array, Kernel, Site
 from toolchain.ops.fast import mve_conv, mve_pointwise
 from toolchain.ops.fast.dsp_stream import modulo
-from toolchain.ops.fast.epilogue import accumulator_range, folded_bias
-from toolchain.ops.fast.mve_conv import MVE, STEP
+from toolchain.ops.fast.epilogue import accumulator_range
+from toolchain.ops.fast.mve_conv import STEP
 
 _LIMIT = 1 << 27
 """16 times a sum is an int32."""
@@ -59,35 +58,24 @@ def _paired_sums(sums: NDArray[np.int64]) -> NDArray[np.int32]:
     return modulo(both.reshape(sums.shape))
 
 
-def _stream(site: Site, group: int, order: tuple[int, ...]) -> Mapping[str, Array]:
-    """As mve_conv.stream."""
-    channel, words = mve_conv.blocks_of(site, group, STEP)
-    sums, weights = _paired_sums(folded_bias(site)[channel]), _paired_words(words)
-    ordered = channel[:, order]
-    tables = (table[ordered] for table in mve_conv.tables_of(site, mve_conv.form_of(site)))
-    return {"stream": mve_conv.joined([sums, weights, *tables])}
-
-
-def _pack_columns(site: Site) -> Mapping[str, Array]:
-    sums = _paired_sums(folded_bias(site).reshape(-1, 2))
-    return mve_conv.pack_3x3(site, sums, _paired_words)
-
-
-def _pack_pairs(site: Site) -> Mapping[str, Array]:
-    return mve_conv.pack_pairs(site, _paired_words)
+_PACKING = mve_conv.Packing(_paired_words, _paired_sums)
 
 
 def _pack_rows(site: Site) -> Mapping[str, Array]:
-    return _stream(site, 4, (0, 1, 2, 3))
+    return mve_conv.pack_rows(site, _PACKING)
+
+
+def _pack_pairs(site: Site) -> Mapping[str, Array]:
+    return mve_conv.pack_pairs(site, _PACKING)
+
+
+def _pack_columns(site: Site) -> Mapping[str, Array]:
+    return mve_conv.pack_3x3(site, _PACKING)
 
 
 def pack_dense(site: Site) -> Mapping[str, Array]:
     """The filter as glue_dense_s4_mve wants it."""
-    return _stream(site, 8, (0, 2, 4, 6, 1, 3, 5, 7))
-
-
-def _dense_facts(site: Site) -> Mapping[str, Any]:
-    return {**mve_conv.filter_facts(site), "depth": mve_conv.row_bytes(site)}
+    return mve_conv.pack_dense(site, _PACKING)
 
 
 _ROWS = ("glue_rows_s4_mve.c", "glue_rows_s4_mve.S")
@@ -104,14 +92,6 @@ CONVOLUTION: tuple[Kernel, ...] = (
     mve_conv.gathered("glue_conv_s4_mve", _ROWS, windows, _pack_rows),
 )
 FULLY_CONNECTED: tuple[Kernel, ...] = (
-    Kernel(
-        "glue_dense_s4_mve",
-        "ops/fast/dense_mve.c.j2",
-        ("glue_dense_s4_mve.c", "glue_dense_s4_mve.S"),
-        when=one_row,
-        isas=MVE,
-        pack=pack_dense,
-        facts=_dense_facts,
-    ),
+    mve_conv.dense("glue_dense_s4_mve", one_row, pack_dense),
     *_POINTWISE,
 )
