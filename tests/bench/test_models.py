@@ -1,10 +1,12 @@
 """No figure of docs/bench.json may get worse: our kernels, four models on six cores."""
 
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from tests.suites import slow_unless
 from toolchain.ir import Family
 from tools.bench import cells, figures
 
@@ -23,18 +25,14 @@ def bench() -> figures.Bench:
     return committed
 
 
-EVERY_TIME = [
-    (net, core)
-    for net in cells.NETS
-    for core in cells.BOARDS
-    if core not in ("M7", "M33") or net == "kws"  # which run the kernels of M4
-]
-LONG_RUN = [(n, c) for n in cells.NETS for c in cells.BOARDS if (n, c) not in EVERY_TIME]
+def _every_time(net: str, core: str) -> bool:
+    """M7 and M33 run the kernels of M4."""
+    return core not in ("M7", "M33") or net == "kws"
 
 
 @pytest.mark.parametrize(
     ("net", "core"),
-    [*EVERY_TIME, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG_RUN)],
+    slow_unless(_every_time, product(cells.NETS, cells.BOARDS)),
 )
 def test_no_figure_grows(
     net: str, core: str, shared: Path, bench: figures.Bench, tmp_path: Path

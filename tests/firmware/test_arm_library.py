@@ -6,6 +6,7 @@ out as in the CMSIS 5 tree: NN/ with Include/ and Source/, and Core/Include besi
 
 import re
 import shutil
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.firmware.test_operators import BOARDS, _compare, _instance, _run
 from tests.firmware.zoo import ZOO
 from tests.kernels.conftest import cmsis_nn_folder
 from tests.ops import host
+from tests.suites import slow_unless
 from toolchain import pipeline
 from toolchain.ir import Example, Rounding
 from toolchain.ops._examples import normal
@@ -77,18 +79,13 @@ def _instructions(name: str, core: str, shared: Path, folder: Path, library: Pat
     return run.instructions
 
 
-EVERY_TIME = [(name, core) for name in ("kws", "vww", "digits") for core in ("M4", "M55")]
-LONG_RUN = [
-    (name, core)
-    for name in MODELS
-    for core in ("M3", "M4", "M55")
-    if (name, core) not in EVERY_TIME
-]
+def _every_time(name: str, core: str) -> bool:
+    return name in ("kws", "vww", "digits") and core != "M3"
 
 
 @pytest.mark.parametrize(
     ("name", "core"),
-    [*EVERY_TIME, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG_RUN)],
+    slow_unless(_every_time, product(MODELS, ("M3", "M4", "M55"))),
 )
 def test_models_give_the_same_bytes(
     name: str, core: str, shared: Path, cmsis_nn_dir: Path, tmp_path: Path

@@ -1,10 +1,12 @@
 """The reference int8 models in the emulator: the bytes Arm's own CMSIS-NN gives (issue 3)."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.suites import slow_unless
 from toolchain import pipeline
 from toolchain.options import ConvertOptions
 from toolchain.plan import Ram
@@ -24,15 +26,14 @@ BY_ROWS = ["M4", *(pytest.param(core, marks=pytest.mark.slow) for core in ("M3",
 """The numpy executor of tests/rows covers every instruction set every time."""
 
 
-LARGE = ("ic", "vww")
-EVERY_TIME = [(n, c) for n in MODELS for c in CORES if n not in LARGE or c in ("M4", "M55")]
-"""tests/bench holds the large ones to the integer model on every core."""
-LONG_RUN = [(n, c) for n in MODELS for c in CORES if (n, c) not in EVERY_TIME]
+def _every_time(name: str, core: str) -> bool:
+    """tests/bench holds the large ones to the integer model on every core."""
+    return name not in ("ic", "vww") or core in ("M4", "M55")
 
 
 @pytest.mark.parametrize(
     ("name", "core"),
-    [*EVERY_TIME, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG_RUN)],
+    slow_unless(_every_time, product(MODELS, CORES)),
 )
 def test_firmware_gives_the_golden_bytes(
     name: str, core: str, shared: Path, tmp_path: Path

@@ -1,10 +1,12 @@
 """Real models on every core: the emulated firmware equals the integer model, byte for byte."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.firmware.zoo import BOARDS, ZOO
+from tests.suites import slow_unless
 from toolchain import pipeline
 from toolchain.ir import Family
 from toolchain.options import ConvertOptions
@@ -19,18 +21,15 @@ ARENAS = {"kws": (9_792, True), "ic": (18_464, False), "vww": (28_144, False), "
 # M7 and M33 run the kernels of M4, on other QEMU machines: one net shows that they do. The large
 # nets run on the other cores in test_golden and tests/bench, as reference int8 models.
 LARGE = ("kws", "ic", "vww", "ad")
-EVERY_TIME = [
-    (core, name)
-    for core in BOARDS
-    for name in ZOO
-    if core == "M4" or (core == "M55" and name not in LARGE) or name == "digits"
-]
-LONG_RUN = [(core, name) for core in BOARDS for name in ZOO if (core, name) not in EVERY_TIME]
+
+
+def _every_time(core: str, name: str) -> bool:
+    return core == "M4" or (core == "M55" and name not in LARGE) or name == "digits"
 
 
 @pytest.mark.parametrize(
     ("core", "name"),
-    [*EVERY_TIME, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG_RUN)],
+    slow_unless(_every_time, product(BOARDS, ZOO)),
 )
 def test_firmware_equals_the_integer_model(
     name: str, core: str, shared: Path, tmp_path: Path

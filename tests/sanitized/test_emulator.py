@@ -3,6 +3,7 @@
 As on the host: the registry says what there is to test.
 """
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.firmware.test_operators import _compare
 from tests.ops.test_single_rounding import REQUANTISING
 from tests.sanitized.cases import batch, ways
+from tests.suites import slow_unless
 from toolchain.board import Isa, load_board
 from toolchain.ir import Family, Rounding, Target
 
@@ -36,18 +38,14 @@ def _check(target: Target, folder: Path, rounding: Rounding = Rounding.DOUBLE) -
     _compare(graphs, floats, board, folder, family=target.family, choices=made.choices)
 
 
-FORMS = [
-    (isa, form, rounding) for isa in Isa for form in ("assembly", "C") for rounding in Rounding
-]
-"""The host runs the C forms that round twice, with sanitizers."""
+def _every_time(_isa: Isa, form: str, rounding: Rounding) -> bool:
+    """The host runs the C forms that round twice, with sanitizers."""
+    return (form, rounding) != ("C", Rounding.DOUBLE)
 
 
 @pytest.mark.parametrize(
     ("isa", "form", "rounding"),
-    [
-        pytest.param(*way, marks=[pytest.mark.slow] if way[1:] == ("C", Rounding.DOUBLE) else [])
-        for way in FORMS
-    ],
+    slow_unless(_every_time, product(Isa, ("assembly", "C"), Rounding)),
     ids=str,
 )
 def test_kernels_for_one_instruction_set(

@@ -92,7 +92,7 @@ def evaluate(
         comparison,
         tuple((n, errors.sqnr_db(n)) for n in ordered),
         outputs_codes,
-        (*samples.notes, *samples.warnings),
+        samples.remarks,
     )
 
 

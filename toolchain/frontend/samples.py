@@ -60,6 +60,11 @@ class Samples:
         self.notes: list[str] = []
         self.warnings: list[str] = []
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Notes and warnings."""
+        return (*self.notes, *self.warnings)
+
     def __len__(self) -> int:
         return self._count
 

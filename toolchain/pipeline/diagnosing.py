@@ -67,7 +67,7 @@ def diagnose(
         impact = measure_without(model, chosen.graph, quantized.graph, exact, samples, told)
         accuracies = None if samples.labels is None else impact.accuracies
         without = Without(exact, impact.sqnr_db, impact.agreement, accuracies and accuracies[1])
-    return Diagnosed(found, advise_on(found), (*samples.notes, *samples.warnings), without, None)
+    return Diagnosed(found, advise_on(found), samples.remarks, without, None)
 
 
 @one_thread
@@ -100,7 +100,7 @@ def diagnose_project(
         board = compare_board(given, codes)
     model = load_model(project.model_path)
     found = measure(model, graph, samples, _told(progress, "diagnose"))
-    return Diagnosed(found, advise_on(found), (*samples.notes, *samples.warnings), None, board)
+    return Diagnosed(found, advise_on(found), samples.remarks, None, board)
 
 
 def _told(progress: Progress, stage: str) -> Callable[[int, int], None]:
