@@ -24,7 +24,7 @@ class Rows(list):
     """Samples as the stages take them."""
 
     codes = False
-    notes = warnings = ()
+    notes = warnings = remarks = ()
 
     def __init__(self, images: Array, labels: Array | None = None) -> None:
         super().__init__({"x": image[None].astype(np.float32)} for image in images)

@@ -191,7 +191,7 @@ def test_quantised_models_are_compared_with_themselves(shared):
         codes = golden["kws_x"][:4]
 
     class Codes(list):
-        codes, labels, notes, warnings = True, None, (), ()
+        codes, labels, remarks = True, None, ()
 
     found = diagnose(model, graph, Codes({x: c.reshape(graph.types[x].shape)} for c in codes))
     assert len(found.layers) == len(set(layer_names(graph.ops).values())) + 1
